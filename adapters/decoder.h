@@ -1,0 +1,53 @@
+#pragma once
+/// Bytes -> Event: the type, the time and the fields that rules read.
+///
+/// The whole text is validated whatever the rules read, so that what counts as a bad event never depends on the rules
+/// (language-details.md section 2: a number without `.` or exponent that fits 64 bits is an int, any other a double; of repeated
+/// names in an object the last counts; missing and null are the same).
+/// Canonical JSON (arrays and objects kept as values): no spaces, object keys sorted by bytes, last of repeated names only, ints
+/// as they are, doubles as append_json prints them.
+
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "adapters/source.h"
+#include "base/drop_reason.h"
+#include "base/event.h"
+#include "base/field_plan.h"
+#include "config/options.h"
+
+namespace cepd::adapters {
+
+struct DecoderOptions {
+  FieldPath type_field = FieldPath::of("type");
+  FieldPath time_field = FieldPath::of("ts");
+  TimeUnit time_unit = TimeUnit::kMillis;  ///< of numeric times; strings are RFC 3339
+  bool type_from_topic = false;            ///< the last level of the MQTT topic is the type
+  bool keep_raw = true;                    ///< fill Event::raw
+};
+
+struct DecodeError {
+  DropReason reason;
+  std::string detail;  ///< for a person: "field price: expected double, got string"
+};
+
+/// Not thread-safe; one a thread. Errors never throw and never cost more than the length of the text.
+class JsonDecoder {
+ public:
+  explicit JsonDecoder(DecoderOptions options);
+  ~JsonDecoder();
+
+  /// `plan` may change from call to call. Types that no rule names become kOtherType with Event::other_type set.
+  /// Numeric times with a fraction are cut to microseconds towards the past; times outside 64-bit microseconds are kNoTime.
+  std::variant<std::shared_ptr<Event>, DecodeError> decode(const Message& message, const FieldPlan& plan);
+
+  /// The fields of an event already decoded, read again from `event.raw` by a newer plan.
+  void decode_again(Event& event, const FieldPlan& plan);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cepd::adapters

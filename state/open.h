@@ -1,0 +1,21 @@
+#pragma once
+/// Opens the configured state backend and takes the state directory for this process.
+
+#include <memory>
+
+#include "config/options.h"
+#include "state/backend.h"
+
+namespace cepd::state {
+
+/// `state:` in the configuration: backend, directory, interval (between saves), map_size (LMDB's largest size).
+const config::OptionTable& option_table();
+
+/// Creates the directory where it is missing, locks it, opens the backend and checks its format version.
+/// Errors, each in words an operator understands: kIo the directory cannot be made or written; kBusy another cepd has it (the message names
+/// its process id); kVersion the state is of another format version; kCorrupt it does not read.
+Result<std::unique_ptr<StateBackend>> open_backend(const config::Options& options);
+
+std::unique_ptr<StateBackend> memory_backend();
+
+}  // namespace cepd::state
