@@ -1,5 +1,6 @@
 #pragma once
-/// What an action accepts in DO. The rule checker compares calls with it at load; `actions` owns the table of built-in ones.
+/// What an action accepts in DO. The rule checker compares calls with it at load; `actions` owns the table of built-in
+/// ones.
 
 #include <optional>
 #include <string>
@@ -8,10 +9,10 @@
 namespace cepd {
 
 enum class ArgumentType : unsigned char {
-  kText,      ///< anything, rendered as text; string literals are templates
+  kText,  ///< anything, rendered as text; string literals are templates
   kNumber,
   kDuration,
-  kAny,       ///< kept with its type in JSON
+  kAny,  ///< kept with its type in JSON
 };
 
 struct ActionParameter {

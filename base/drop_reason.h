@@ -3,10 +3,11 @@
 
 namespace cepd {
 
-/// Why an input event was not matched. Each is a counter label, a word in logs and in the dead-letter file; names never change.
+/// Why an input event was not matched. Each is a counter label, a word in logs and in the dead-letter file; names never
+/// change.
 enum class DropReason : unsigned char {
-  kTooLong,        ///< longer than the source's limit
-  kNotJson,        ///< not one JSON object
+  kTooLong,  ///< longer than the source's limit
+  kNotJson,  ///< not one JSON object
   kInvalidUtf8,
   kBadNumber,      ///< a number no double can hold, or with more digits than are read
   kTooDeep,        ///< nested deeper than is read

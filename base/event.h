@@ -15,14 +15,14 @@ namespace cepd {
 struct Event {
   EventTime time{};
   TypeId type = kOtherType;
-  std::string other_type;         ///< the type's name when `type` is kOtherType, else empty
-  SourcePosition position;        ///< of a derived event: the one of the input event that set it off
-  std::optional<MatchId> maker;   ///< the match that made a derived event (EMIT … INTO)
-  bool shadow = false;            ///< made by a SHADOW rule or one fed by such: read by SHADOW rules only
-  std::uint64_t sequence = 0;     ///< place in the engine's total order, given when the event is handled
-  std::vector<Value> fields;      ///< by slot of the FieldPlan's type; missing at the end means null
-  Arena arena;                    ///< owns the text of `fields`
-  std::string raw;                ///< the bytes it was decoded from; empty for derived events and after a restore
+  std::string other_type;        ///< the type's name when `type` is kOtherType, else empty
+  SourcePosition position;       ///< of a derived event: the one of the input event that set it off
+  std::optional<MatchId> maker;  ///< the match that made a derived event (EMIT … INTO)
+  bool shadow = false;           ///< made by a SHADOW rule or one fed by such: read by SHADOW rules only
+  std::uint64_t sequence = 0;    ///< place in the engine's total order, given when the event is handled
+  std::vector<Value> fields;     ///< by slot of the FieldPlan's type; missing at the end means null
+  Arena arena;                   ///< owns the text of `fields`
+  std::string raw;               ///< the bytes it was decoded from; empty for derived events and after a restore
 
   const Value& field(std::size_t slot) const {
     static const Value kNullValue;

@@ -1,10 +1,9 @@
 #pragma once
 /// Which fields of which event types the rules read: the decoder takes those and leaves the rest.
 ///
-/// A plan only grows: a plan made for a new set of rules from the running one keeps every type id and slot, so that events
-/// decoded before a reload stay readable. Immutable once a Network holds it; safe to share between threads then.
+/// A plan only grows: a plan made for a new set of rules from the running one keeps every type id and slot, so that
+/// events decoded before a reload stay readable. Immutable once a Network holds it; safe to share between threads then.
 
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <map>
 #include <optional>
 #include <string>
@@ -40,7 +39,8 @@ class FieldPlan {
 
   /// The id of `name`, added if new.
   TypeId add_type(const std::string& name);
-  /// The slot of `path` in events of `type`, added if new. For kOtherType it is added to every type, also to ones added later.
+  /// The slot of `path` in events of `type`, added if new. For kOtherType it is added to every type, also to ones added
+  /// later.
   std::size_t add_field(TypeId type, const FieldPath& path);
   void declare(TypeId type, std::vector<DeclaredField> fields);
   void set_named(TypeId type) { types_[index(type)].named = true; }

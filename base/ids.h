@@ -8,7 +8,8 @@
 
 namespace cepd {
 
-/// XXH3-128 over what a match is made of (language-details.md section 5): the same match has the same id in every replay.
+/// XXH3-128 over what a match is made of (language-details.md section 5): the same match has the same id in every
+/// replay.
 struct MatchId {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
@@ -18,7 +19,8 @@ MatchId hash_match_id(std::string_view canonical);
 std::string to_string(const MatchId& id);  // 32 hex digits
 std::optional<MatchId> parse_match_id(std::string_view hex);
 
-/// A source, by its configured name. Cheap to copy; orders and compares by name. Names are kept for the life of the process.
+/// A source, by its configured name. Cheap to copy; orders and compares by name. Names are kept for the life of the
+/// process.
 class SourceId {
  public:
   SourceId() : SourceId(std::string_view{}) {}

@@ -19,7 +19,7 @@ struct NamedValue {
 
 /// One call of DO with its arguments computed and its templates filled in.
 struct ActionCall {
-  std::string action;               ///< configured name
+  std::string action;  ///< configured name
   std::vector<NamedValue> arguments;
 };
 
@@ -34,16 +34,16 @@ struct Match {
   MatchKind kind = MatchKind::kMatch;
   std::string rule;
   std::vector<std::pair<FieldPath, Value>> key;  ///< in the order of KEY; values as on the match's first event
-  EventTime time{};                ///< when it was known (language-details.md section 5)
-  EventTime first{};               ///< first event's time
-  EventTime last{};                ///< last event's time
-  std::vector<Binding> bindings;   ///< bound elements only, in pattern order
+  EventTime time{};                              ///< when it was known (language-details.md section 5)
+  EventTime first{};                             ///< first event's time
+  EventTime last{};                              ///< last event's time
+  std::vector<Binding> bindings;                 ///< bound elements only, in pattern order
   std::vector<NamedValue> emit;
   std::vector<NamedValue> labels;
-  bool suppressed = false;         ///< over its LIMIT: no action runs
-  bool shadow = false;             ///< of a SHADOW rule: no action runs
-  std::vector<ActionCall> actions; ///< empty when suppressed or shadow
-  Arena arena;                     ///< owns text of the values above that no event owns
+  bool suppressed = false;          ///< over its LIMIT: no action runs
+  bool shadow = false;              ///< of a SHADOW rule: no action runs
+  std::vector<ActionCall> actions;  ///< empty when suppressed or shadow
+  Arena arena;                      ///< owns text of the values above that no event owns
 };
 
 using MatchPtr = std::unique_ptr<Match>;

@@ -7,7 +7,8 @@
 
 namespace cepd {
 
-/// Where a field stands in an event: `payload.device.id`, `tags[0]`. A step is a name or an array index (0 is the first).
+/// Where a field stands in an event: `payload.device.id`, `tags[0]`. A step is a name or an array index (0 is the
+/// first).
 struct FieldPath {
   using Step = std::variant<std::string, std::int64_t>;
   std::vector<Step> steps;

@@ -1,5 +1,6 @@
 #pragma once
-/// Expected failures. A function that can fail returns Result<T>; exceptions stay inside the .cc file that calls a throwing library.
+/// Expected failures. A function that can fail returns Result<T>; exceptions stay inside the .cc file that calls a
+/// throwing library.
 
 #include <boost/system/result.hpp>
 #include <cstdint>
@@ -11,13 +12,13 @@ namespace cepd {
 enum class Errc : std::uint8_t {
   kInvalidArgument,  ///< the caller or the user gave something that cannot be right
   kNotFound,
-  kIo,          ///< the operating system or a file refused; the message has errno's text
-  kNoSpace,     ///< disk or map is full; may succeed later
-  kBusy,        ///< held by another process, or a queue is full; may succeed later
-  kCorrupt,     ///< stored bytes do not read back as what they must be
-  kVersion,     ///< stored by a format version this build does not know
-  kUnavailable, ///< a service does not answer; may succeed later
-  kRejected,    ///< a service answered that it will never accept this
+  kIo,           ///< the operating system or a file refused; the message has errno's text
+  kNoSpace,      ///< disk or map is full; may succeed later
+  kBusy,         ///< held by another process, or a queue is full; may succeed later
+  kCorrupt,      ///< stored bytes do not read back as what they must be
+  kVersion,      ///< stored by a format version this build does not know
+  kUnavailable,  ///< a service does not answer; may succeed later
+  kRejected,     ///< a service answered that it will never accept this
   kInternal,
 };
 
@@ -41,8 +42,7 @@ inline Error error(Errc code, std::string message) { return Error{code, std::mov
 }  // namespace cepd
 
 /// Returns the error of a Result from the enclosing function, or goes on.
-#define CEPD_TRY(expression)                                      \
-  do {                                                            \
-    if (auto cepd_try_result = (expression); !cepd_try_result)    \
-      return std::move(cepd_try_result).error();                  \
+#define CEPD_TRY(expression)                                                                              \
+  do {                                                                                                    \
+    if (auto cepd_try_result = (expression); !cepd_try_result) return std::move(cepd_try_result).error(); \
   } while (false)

@@ -108,8 +108,8 @@ Ordering compare(const Value& a, const Value& b);
 /// Exact comparison of a 64-bit integer with a finite double.
 Ordering compare(std::int64_t a, double b);
 
-/// Total order used for output and keys: null < false < true < numbers < strings by bytes (< timestamp < duration < json).
-/// Equal means the same key: 1 and 1.0 are equal, 1 and "1" are not.
+/// Total order used for output and keys: null < false < true < numbers < strings by bytes (< timestamp < duration <
+/// json). Equal means the same key: 1 and 1.0 are equal, 1 and "1" are not.
 int key_order(const Value& a, const Value& b);
 
 /// Appends a form in which equal keys are equal bytes and unequal keys differ (1 and 1.0 agree, -0.0 is 0).
@@ -124,7 +124,8 @@ std::uint64_t hash_value(const Value& value);
 void append_json(std::string& out, const Value& value);
 void append_json_string(std::string& out, std::string_view text);
 
-/// Appends as a person would read it in an alert: strings bare, null as "null", timestamps as RFC 3339, durations as 1h30m.
+/// Appends as a person would read it in an alert: strings bare, null as "null", timestamps as RFC 3339, durations as
+/// 1h30m.
 void append_text(std::string& out, const Value& value);
 
 }  // namespace cepd

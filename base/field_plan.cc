@@ -1,0 +1,87 @@
+#include "base/field_plan.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace cepd {
+namespace {
+std::size_t add_path(std::vector<FieldPath>& paths, const FieldPath& path) {
+  const auto it = std::find(paths.begin(), paths.end(), path);
+  if (it != paths.end()) return static_cast<std::size_t>(it - paths.begin());
+  paths.push_back(path);
+  return paths.size() - 1;
+}
+}  // namespace
+
+std::string_view field_type_name(FieldType type) {
+  switch (type) {
+    case FieldType::kBool:
+      return "bool";
+    case FieldType::kInt:
+      return "int";
+    case FieldType::kDouble:
+      return "double";
+    case FieldType::kString:
+      return "string";
+    case FieldType::kTimestamp:
+      return "timestamp";
+    case FieldType::kDuration:
+      return "duration";
+  }
+  return "?";
+}
+
+std::optional<FieldType> parse_field_type(std::string_view name) {
+  for (const FieldType type : {FieldType::kBool, FieldType::kInt, FieldType::kDouble, FieldType::kString,
+                               FieldType::kTimestamp, FieldType::kDuration}) {
+    if (field_type_name(type) == name) return type;
+  }
+  return std::nullopt;
+}
+
+FieldPlan::FieldPlan() { types_.emplace_back(); }
+
+TypeId FieldPlan::add_type(const std::string& name) {
+  if (const auto it = ids_.find(name); it != ids_.end()) return it->second;
+  const TypeId id{static_cast<std::uint32_t>(types_.size())};
+  Type type;
+  type.name = name;
+  type.paths = types_.front().paths;
+  types_.push_back(std::move(type));
+  ids_.emplace(name, id);
+  return id;
+}
+
+std::size_t FieldPlan::add_field(TypeId type, const FieldPath& path) {
+  if (type == kOtherType) {
+    for (Type& each : types_) add_path(each.paths, path);
+  }
+  return add_path(types_[index(type)].paths, path);
+}
+
+void FieldPlan::declare(TypeId type, std::vector<DeclaredField> fields) {
+  types_[index(type)].declared = std::move(fields);
+}
+
+void FieldPlan::begin_set() {
+  for (Type& type : types_) {
+    type.named = false;
+    type.declared.reset();
+  }
+}
+
+std::optional<TypeId> FieldPlan::find(std::string_view name) const {
+  const auto it = ids_.find(name);
+  if (it == ids_.end()) return std::nullopt;
+  return it->second;
+}
+
+std::optional<std::size_t> FieldPlan::slot(TypeId type, const FieldPath& path) const {
+  const auto& paths = types_[index(type)].paths;
+  const auto it = std::find(paths.begin(), paths.end(), path);
+  if (it == paths.end()) return std::nullopt;
+  return static_cast<std::size_t>(it - paths.begin());
+}
+
+}  // namespace cepd
