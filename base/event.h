@@ -25,7 +25,7 @@ struct Event {
   std::string raw;               ///< the bytes it was decoded from; empty for derived events and after a restore
 
   const Value& field(std::size_t slot) const {
-    static const Value kNullValue;
+    static const Value kNullValue = Value::null();
     return slot < fields.size() ? fields[slot] : kNullValue;
   }
 };

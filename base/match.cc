@@ -41,7 +41,7 @@ void append_event(std::string& out, const Event& event, EventsForm form) {
     append_json_string(out, to_string(*event.maker));
   } else if (form == EventsForm::kLines) {
     out += std::to_string(event.position.offset);
-  } else if (!event.raw.empty()) {
+  } else if (form == EventsForm::kFull && !event.raw.empty()) {
     out += event.raw;
   } else {
     out += "{\"source\":";

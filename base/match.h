@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/event.h"
+#include "base/path.h"
 
 namespace cepd {
 
@@ -48,10 +49,14 @@ struct Match {
 
 using MatchPtr = std::unique_ptr<Match>;
 
-enum class EventsForm : std::uint8_t { kLines, kFull };
+enum class EventsForm : std::uint8_t {
+  kLines,      ///< the offset alone: `cepd replay`, one input file
+  kFull,       ///< whole events as they came: `cepd replay --events full`
+  kPositions,  ///< {"source":…,"partition":…,"offset":…}: what actions get, the same before and after a restart
+};
 
 /// The line `cepd replay` prints (language.md section 9), without line end.
-/// kLines: `events` holds offsets; kFull: whole events as they came. Derived events stand as their maker's id.
+/// Derived events stand as their maker's id, whatever the form.
 std::string to_json(const Match& match, EventsForm form);
 
 }  // namespace cepd

@@ -1,5 +1,6 @@
 #pragma once
-/// Action calls between the match and the sink that carries them out. Kept with the state, delivered later, removed when done.
+/// Action calls between the match and the sink that carries them out. Kept with the state, delivered later, removed
+/// when done.
 
 #include <condition_variable>
 #include <cstdint>
@@ -25,14 +26,15 @@ struct OutboxArgument {
 };
 
 struct OutboxRecord {
-  std::uint64_t sequence = 0;       ///< given by add(); order of delivery for one action
-  std::string action;               ///< configured name
-  std::string idempotency_key;      ///< the match id; a second call of the same action in one rule has "-2" after it, and so on
+  std::uint64_t sequence = 0;  ///< given by add(); order of delivery for one action
+  std::string action;          ///< configured name
+  std::string
+      idempotency_key;  ///< the match id; a second call of the same action in one rule has "-2" after it, and so on
   std::string rule;
-  EventTime time{};                 ///< of the match
+  EventTime time{};  ///< of the match
   std::vector<OutboxArgument> arguments;
   std::vector<OutboxArgument> labels;
-  std::string match_json;           ///< the match as `cepd replay --events full` prints it
+  std::string match_json;  ///< the match as `cepd replay` prints it, events as positions
 };
 
 /// Thread-safe. The pump adds and saves; delivery workers take and finish.
@@ -43,7 +45,8 @@ class Outbox {
 
   void add(OutboxRecord record);
 
-  /// The oldest waiting call of `action` that no worker holds, or none when `stop` was asked for. Blocks until there is one.
+  /// The oldest waiting call of `action` that no worker holds, or none when `stop` was asked for. Blocks until there is
+  /// one.
   std::optional<OutboxRecord> take(const std::string& action, std::stop_token stop);
   /// `sequence` was delivered or is given up for good: it will not be saved or taken again.
   void finish(const std::string& action, std::uint64_t sequence);
@@ -54,7 +57,7 @@ class Outbox {
   void save(WriteBatch& batch);
   void saved();
 
-  std::size_t size() const;                             ///< not finished
+  std::size_t size() const;  ///< not finished
   std::size_t size(const std::string& action) const;
   /// Waits until nothing is left or `deadline` has passed; true when nothing is left.
   bool wait_empty(std::chrono::steady_clock::time_point deadline);
