@@ -1,33 +1,44 @@
 #pragma once
 /// Delivers outbox records off the matching thread.
 
+#include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "actions/open.h"
+#include "base/clock.h"
 #include "state/outbox.h"
 
 namespace cepd::actions {
 
-/// Wait before retry number `attempt` (from 1): exponential from `first`, at most `longest`, times a factor in [0.5, 1] drawn by
-/// `random` (a number in [0, 1)). Equal jitter after "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015).
-std::chrono::milliseconds back_off(unsigned attempt, std::chrono::milliseconds first, std::chrono::milliseconds longest, double random);
+/// Wait before retry number `attempt` (from 1): exponential from `first`, at most `longest`, times a factor in [0.5, 1]
+/// drawn by `random` (a number in [0, 1)). Equal jitter after "Exponential Backoff And Jitter" (AWS Architecture Blog,
+/// 2015).
+std::chrono::milliseconds back_off(unsigned attempt, std::chrono::milliseconds first, std::chrono::milliseconds longest,
+                                   double random);
 
 struct ActionCounts {
-  std::uint64_t delivered = 0, retried = 0, rejected = 0;
+  std::uint64_t delivered = 0;
+  std::uint64_t retried = 0;  ///< attempts that did not work and will be made again
+  std::uint64_t rejected = 0;
 };
 
-/// One worker thread for each action, so that a slow one does not hold up the others. start() once, stop() once.
+/// One worker thread for each action, so that a slow one does not hold up the others; the calls of one action are
+/// delivered one after another, in the order of the outbox. A call is retried until it is delivered or rejected, over
+/// restarts too. start() once, stop() once; counts() and names() from any thread.
 class Deliverer {
  public:
-  Deliverer(std::vector<OpenedAction> actions, state::Outbox& outbox);
+  /// `seed` is of the jitter in retry waits. `outbox` and `clock` must outlive this object.
+  Deliverer(std::vector<OpenedAction> actions, state::Outbox& outbox, const Clock& clock = system_clock(),
+            std::uint64_t seed = std::random_device{}());
   ~Deliverer();  // stop()
 
   void start();
-  /// Lets a delivery under way end, gives up waiting for retries, puts the rest back into the outbox.
+  /// Lets a delivery under way end (it is bounded by its request time limit), gives up waiting for retries, puts the
+  /// rest back into the outbox.
   void stop();
   ActionCounts counts(const std::string& action) const;
   std::vector<std::string> names() const;

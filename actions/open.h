@@ -1,24 +1,31 @@
 #pragma once
-/// The actions there are. `log`, `file`, `webhook`, `alert` and `discount` exist under these names with their defaults; the `actions:`
-/// map of the configuration sets them up or adds further names (`type: webhook`).
+/// The actions there are. `log`, `file`, `webhook`, `alert` and `discount` exist under these names with their defaults;
+/// the `actions:` map of the configuration sets them up or adds further names (`type: webhook`).
 
-#include <map>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "actions/sink.h"
-#include "base/clock.h"
 #include "config/options.h"
 
 namespace cepd::actions {
 
+/// Bounds of the wait before a delivery is tried again (back_off() in deliver.h).
+struct RetryWaits {
+  std::chrono::milliseconds first{500};
+  std::chrono::milliseconds longest{60'000};
+};
+
 struct OpenedAction {
   std::string name;
   ActionSchema schema;
+  RetryWaits retry;
   std::unique_ptr<Sink> sink;
 };
 
+/// Rows common to all actions first ("actions.<name>"), then each type's own ("actions.<name> (type: webhook)").
 std::vector<config::OptionTable> option_tables();
 
 /// Schemas of the built-in names with their defaults: for `cepd check` and `cepd test` without a configuration.
@@ -27,7 +34,9 @@ std::vector<ActionSchema> built_in_schemas();
 /// What open_actions() would accept, without opening anything: for `cepd check --config`.
 std::vector<ActionSchema> configured_schemas(const config::Node* actions, Diagnostics& diagnostics);
 
-/// Opens all built-in and configured actions (`actions` is the node of the `actions:` map or null). Mistakes go to `diagnostics`.
-std::vector<OpenedAction> open_actions(const config::Node* actions, const Clock& clock, Diagnostics& diagnostics);
+/// Opens all built-in and configured actions (`actions` is the node of the `actions:` map or null), sorted by name.
+/// Mistakes go to `diagnostics`; an entry with a mistake is left out. Nothing is connected or created before the first
+/// delivery.
+std::vector<OpenedAction> open_actions(const config::Node* actions, Diagnostics& diagnostics);
 
 }  // namespace cepd::actions

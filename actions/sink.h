@@ -1,6 +1,8 @@
 #pragma once
 /// A sink carries one kind of action out: log, file, webhook, alert, discount.
 
+#include <chrono>
+#include <optional>
 #include <string>
 
 #include "base/action_schema.h"
@@ -16,11 +18,13 @@ enum class Delivery : unsigned char {
 
 struct Outcome {
   Delivery delivery = Delivery::kDone;
-  std::string detail;  ///< why not, for the log
+  std::string detail = {};  ///< why not, for the log: one line, without secrets
+  /// Of a kRetry: the service asked for at least this wait (Retry-After). The deliverer bounds it.
+  std::optional<std::chrono::milliseconds> retry_after = std::nullopt;
 };
 
-/// deliver() is called by one worker thread at a time and may block up to its own time limit. The same record may come again after a
-/// crash or a retry; record.idempotency_key is then the same.
+/// deliver() is called by one worker thread at a time and may block up to its own time limit. The same record may come
+/// again after a crash or a retry; record.idempotency_key is then the same.
 class Sink {
  public:
   virtual ~Sink() = default;
