@@ -1,0 +1,284 @@
+#pragma once
+/// What a set of rule files means, checked: names resolved, constants filled in, conditions given to the elements they
+/// belong to. Made by check.h, compiled by nfa/compile.h. Immutable; safe to share between threads.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/action_schema.h"
+#include "base/field_plan.h"
+#include "base/match.h"
+#include "base/value.h"
+
+namespace re2 {
+class RE2;
+}
+
+namespace cepd::dsl::plan {
+
+// ---- expressions, ready to evaluate (nfa/eval.h) ----
+
+struct Expr;
+using ExprPtr = std::shared_ptr<const Expr>;
+
+/// Index into Rule::elements.
+enum class ElementId : std::uint16_t {};
+
+/// The event a field is read from.
+enum class Subject : std::uint8_t {
+  kTested,    ///< the event under test; in HAVING, EMIT and DO there is none (null)
+  kPrevious,  ///< the event bound just before the tested one in the same match, whatever its element: prev(f)
+  kFirst,     ///< first event bound to `element`
+  kLast,      ///< last event bound to `element`: `n.f`
+  kIndex,     ///< n[i].f, negative from the end
+};
+
+/// What of the event: a payload field, its event time (`ts`) or its type name (`type`).
+enum class Property : std::uint8_t { kField, kTime, kType };
+
+struct FieldRef {
+  Subject subject = Subject::kTested;
+  ElementId element{};     ///< of kFirst, kLast, kIndex
+  std::int64_t index = 0;  ///< of kIndex
+  Property property = Property::kField;
+  FieldPath path;  ///< of kField
+  /// Where the field stands by event type, sorted by type; a type that is not in it has no such field (null).
+  /// kOtherType stands for all types that are not in the list.
+  std::vector<std::pair<TypeId, std::uint32_t>> slots;
+};
+
+/// The value of the rule's KEY field number `index`.
+struct KeyRef {
+  std::size_t index = 0;
+};
+/// The value of EMIT item number `index` (in DO).
+struct EmitRef {
+  std::size_t index = 0;
+};
+/// A literal; owns its text.
+struct Constant {
+  Kind kind = Kind::kNull;
+  std::string text;  // of kString
+  Value scalar;      // of all other kinds
+  Value value() const { return kind == Kind::kString ? Value::string(text) : scalar; }
+};
+
+enum class AggregateKind : std::uint8_t { kCount, kSum, kAvg, kMin, kMax, kStddev, kPercentile, kDistinct, kCollect };
+/// Over the events bound to `element` (in its own [ ]: those it took so far, without the tested one).
+struct Aggregate {
+  AggregateKind kind = AggregateKind::kCount;
+  ElementId element{};
+  std::optional<FieldRef> field;  ///< its subject is not used; none only for count(n)
+  double percentile = 0;          ///< of kPercentile, 0..100
+};
+
+enum class UnaryOp : std::uint8_t { kNot, kNegate };
+struct Unary {
+  UnaryOp op;
+  ExprPtr operand;
+};
+enum class BinaryOp : std::uint8_t { kOr, kAnd, kEq, kNe, kLt, kLe, kGt, kGe, kAdd, kSub, kMul, kDiv, kMod };
+struct Binary {
+  BinaryOp op;
+  ExprPtr left, right;
+};
+struct In {
+  ExprPtr operand;
+  std::vector<ExprPtr> list;
+  bool negated = false;
+};
+struct Between {
+  ExprPtr operand, low, high;
+  bool negated = false;
+};
+struct Matches {
+  ExprPtr operand;
+  std::shared_ptr<const re2::RE2> pattern;
+  bool negated = false;
+};
+struct IsNull {
+  ExprPtr operand;
+  bool negated = false;
+};
+
+enum class Function : std::uint8_t {
+  kAbs,
+  kRound,
+  kFloor,
+  kCeil,
+  kSqrt,
+  kPow,
+  kLn,
+  kExp,
+  kLeast,
+  kGreatest,
+  kCoalesce,
+  kIf,
+  kLower,
+  kUpper,
+  kTrim,
+  kLength,
+  kSubstr,
+  kConcat,
+  kContains,
+  kStartsWith,
+  kEndsWith,
+  kSplitPart,
+  kHour,
+  kMinute,
+  kDayOfWeek,
+  kDate,
+  kHaversineKm,
+  kHash,
+};
+struct FunctionCall {
+  Function function;
+  std::vector<ExprPtr> arguments;
+};
+/// A string with `{name}` filled in: literal parts and expressions rendered by append_text, in order. Gives a string.
+struct Template {
+  std::vector<std::variant<std::string, ExprPtr>> parts;
+};
+
+struct Expr {
+  std::variant<Constant, FieldRef, KeyRef, EmitRef, Aggregate, Unary, Binary, In, Between, Matches, IsNull,
+               FunctionCall, Template>
+      node;
+};
+
+/// The function table: also for suggestions and editor support.
+struct FunctionInfo {
+  std::string_view name;
+  Function function;
+  unsigned min_arguments, max_arguments;
+  std::optional<Kind> result;  ///< when it does not depend on the arguments
+};
+const std::vector<FunctionInfo>& functions();
+
+// ---- rules ----
+
+enum class Contiguity : std::uint8_t { kSkipTillNext, kSkipTillAny, kStrict };  // THEN, THEN ANY, NEXT
+
+inline constexpr std::uint32_t kUnbounded = UINT32_MAX;
+/// Most elements a rule may have, NOTs included.
+inline constexpr std::size_t kMaxElements = 64;
+
+/// Which events, before any condition is looked at.
+struct Types {
+  bool any = false;         ///< `*`
+  std::vector<TypeId> ids;  ///< sorted
+};
+
+/// Type, key and condition of an event in a pattern, in FROM or in UNLESS.
+struct EventTest {
+  Types types;
+  std::vector<FieldRef> key;        ///< one for each KEY field: from BY, else KEY itself
+  std::vector<ExprPtr> conditions;  ///< all must be true: of [ ] first, then the WHERE parts that belong here
+};
+
+struct Element {
+  std::string name;  ///< in output: its AS name, its type, or `A#1`; of a NOT for explain only
+  EventTest test;
+  bool negated = false;
+  Contiguity link = Contiguity::kSkipTillNext;  ///< the one written before it; of the first: kSkipTillNext
+  std::uint32_t min = 1;
+  std::uint32_t max = 1;    ///< kUnbounded
+  bool quantified = false;  ///< a quantifier is written
+};
+
+enum class Policy : std::uint8_t { kConsume, kNoSkip, kSkipPastLast, kSkipToNext, kSkipToFirst, kSkipToLast };
+
+struct Item {
+  std::string name;
+  ExprPtr value;
+};
+struct ActionArgument {
+  std::string name;
+  ArgumentType type = ArgumentType::kAny;
+  ExprPtr value;
+};
+struct Action {
+  std::string name;
+  std::vector<ActionArgument> arguments;
+};
+struct Limit {
+  std::uint64_t count = 0;
+  Micros per{0};
+};
+struct OnTimeout {
+  std::vector<Item> emit;       ///< the key fields where none is written
+  std::vector<Action> actions;  ///< log where none is written
+};
+
+enum class Status : std::uint8_t { kEnabled, kShadow };
+
+struct Rule {
+  std::string name;
+  std::string file;  ///< where it was read
+  std::optional<std::string> description;
+  Status status = Status::kEnabled;
+  std::vector<FieldPath> key;
+  std::optional<std::vector<EventTest>> from;  ///< none: the types that the pattern names
+  std::vector<Element> elements;               ///< in pattern order, NOTs among them
+  std::optional<Micros> within;
+  std::vector<EventTest> unless;
+  std::vector<ExprPtr> having;  ///< empty or one
+  Policy policy = Policy::kConsume;
+  ElementId policy_element{};  ///< of kSkipToFirst, kSkipToLast
+  std::vector<Item> emit;      ///< the key fields where none is written
+  std::optional<Limit> limit;
+  std::vector<Item> labels;     ///< values are constants
+  std::vector<Action> actions;  ///< log where none is written
+  std::optional<OnTimeout> on_timeout;
+
+  /// Equal in two sets exactly when partial matches of the one may go on under the other: name, input, key, pattern,
+  /// bounds, policy, and every field that is read, as text. What is only done with a match (HAVING, EMIT, LIMIT, DO
+  /// texts) is not part of it.
+  std::string fingerprint;
+  std::string text;  ///< the rule in canonical form, for explain
+};
+
+// ---- tests (language.md section 8) ----
+
+/// A value to compare an emitted one with.
+struct Expected {
+  MatchKind kind = MatchKind::kMatch;
+  std::vector<std::pair<std::string, std::string>> fields;  ///< name -> canonical JSON text
+  std::optional<EventTime> at;
+  std::string text;  ///< as written, for the report
+};
+struct Given {
+  bool watermark = false;
+  EventTime at{};
+  std::string type;
+  std::string fields_json;  ///< one JSON object: the payload
+};
+struct Stage {
+  std::vector<Given> given;  ///< TIMES and EVERY already spread out
+  std::vector<Expected> expected;
+};
+struct Test {
+  std::string name, rule, file;
+  unsigned line = 1;
+  Micros max_delay{0};
+  std::vector<Stage> stages;
+};
+
+}  // namespace cepd::dsl::plan
+
+namespace cepd::dsl {
+
+/// All rules of a directory.
+struct RuleSet {
+  FieldPlan fields;
+  std::vector<plan::Rule> rules;      ///< enabled and shadow ones, sorted by name
+  std::vector<std::string> disabled;  ///< names of DISABLED rules
+  std::vector<plan::Test> tests;      ///< in the order of files and lines
+};
+
+}  // namespace cepd::dsl
