@@ -1,0 +1,51 @@
+#include "actions/failure_log.h"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+namespace cepd::actions {
+namespace {
+constexpr std::chrono::seconds kBetweenLines{10};
+}
+
+FailureLog::FailureLog(std::string action, const Clock& clock) : action_(std::move(action)), clock_(clock) {}
+
+bool FailureLog::may_write() {
+  const auto now = clock_.steady();
+  if (written_ && now - *written_ < kBetweenLines) {
+    ++unwritten_;
+    return false;
+  }
+  written_ = now;
+  return true;
+}
+
+std::string FailureLog::unwritten() {
+  const auto count = std::exchange(unwritten_, 0);
+  return count == 0 ? std::string() : " (and " + std::to_string(count) + " failures before)";
+}
+
+void FailureLog::retrying(const std::string& idempotency_key, const std::string& detail,
+                          std::chrono::milliseconds wait) {
+  ++failed_tries_;
+  if (!may_write()) return;
+  spdlog::warn("action {}: {} is tried again in {} ms: {}{}", action_, idempotency_key, wait.count(), detail,
+               unwritten());
+}
+
+void FailureLog::rejected(const std::string& idempotency_key, const std::string& detail) {
+  failed_tries_ = 0;
+  if (!may_write()) return;
+  spdlog::error("action {}: {} is given up: {}{}", action_, idempotency_key, detail, unwritten());
+}
+
+void FailureLog::delivered() {
+  if (failed_tries_ == 0) return;
+  spdlog::info("action {}: works again after {} failed tries", action_, failed_tries_);
+  failed_tries_ = 0;
+  unwritten_ = 0;
+  written_.reset();  // the next failure is a first one again
+}
+
+}  // namespace cepd::actions

@@ -1,0 +1,34 @@
+#pragma once
+/// Says in the log that an action does not get through, without a line for each try.
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+
+namespace cepd::actions {
+
+/// The first failure is logged, then at most one line in ten seconds, with how many it stands for; and once that it
+/// works again. For one thread.
+class FailureLog {
+ public:
+  FailureLog(std::string action, const Clock& clock);
+
+  void retrying(const std::string& idempotency_key, const std::string& detail, std::chrono::milliseconds wait);
+  void rejected(const std::string& idempotency_key, const std::string& detail);
+  void delivered();
+
+ private:
+  bool may_write();
+  std::string unwritten();
+
+  const std::string action_;
+  const Clock& clock_;
+  std::optional<std::chrono::steady_clock::time_point> written_;
+  std::uint64_t unwritten_ = 0;
+  std::uint64_t failed_tries_ = 0;  // since the last delivery
+};
+
+}  // namespace cepd::actions
