@@ -1,0 +1,26 @@
+#pragma once
+/// What happens after a match (language.md section 5): which of the matches that complete together are taken, and what
+/// each of them takes from the others and from the partial matches.
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "engine/run.h"
+
+namespace cepd::engine {
+
+/// True when the policy of `rule` drops something that holds `bound` because `taken` was taken.
+bool drops(const dsl::plan::Rule& rule, const std::vector<Bound>& taken, const std::vector<Bound>& bound);
+
+/// Orders `completed`, removes duplicates, and calls `report` for each that is taken; removes from `runs` and from
+/// `expired` what the taken ones drop. Matches that HAVING drops must be gone before. Returns how many complete matches
+/// the policy dropped.
+std::size_t take_matches(const dsl::plan::Rule& rule, std::vector<Candidate>& completed, std::vector<Run>& runs,
+                         std::vector<Run>& expired, const std::function<void(const Candidate&)>& report);
+
+/// True when a match at `time` may act: fewer than `limit.count` that acted have a time in (time - per, time]. Notes it
+/// in `acted`.
+bool within_limit(const dsl::plan::Limit& limit, EventTime time, std::deque<EventTime>& acted);
+
+}  // namespace cepd::engine

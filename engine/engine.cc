@@ -1,0 +1,267 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "engine/due_queue.h"
+#include "engine/order.h"
+#include "engine/rule_runtime.h"
+#include "engine/snapshot.h"
+#include "state/layout.h"
+
+namespace cepd::engine {
+
+struct Engine::Impl {
+  std::shared_ptr<const nfa::Network> network;
+  EngineOptions options;
+  Handlers handlers;
+  EventOrder order;
+  DueQueue due;
+  std::vector<RuleRuntime> rules;  // by index in RuleSet::rules
+  Arena scratch;
+  std::uint64_t next_sequence = 1;
+  std::uint64_t handled = 0;
+  std::vector<std::string>
+      dropped_keys;  // stored under rules that are gone or changed: to be erased with the next save
+
+  void make_rules() {
+    rules.clear();
+    rules.reserve(network->rules().rules.size());
+    for (std::uint32_t i = 0; i < network->rules().rules.size(); ++i) rules.emplace_back(network, i, options);
+  }
+
+  void report(MatchPtr match) { handlers.match(std::move(match)); }
+
+  /// Everything that falls due before `limit`; at the end of time everything.
+  void fire_due(EventTime limit) {
+    const auto report_match = [this](MatchPtr match) { report(std::move(match)); };
+    while (const auto earliest = due.earliest()) {
+      if (*earliest >= limit && limit != kMaxTime) return;
+      for (const DueQueue::Entry& entry : due.take_earliest()) {
+        rules[entry.rule].fire(*entry.key, entry.time, due, scratch, report_match);
+        scratch.release();
+      }
+    }
+  }
+
+  void handle(std::shared_ptr<Event> event) {
+    event->sequence = next_sequence++;
+    ++handled;
+    const EventPtr shared = std::move(event);
+    const auto report_match = [this](MatchPtr match) { report(std::move(match)); };
+    for (const nfa::RuleInput& input : network->inputs(shared->type)) {
+      rules[input.rule].handle(input, shared, due, scratch, report_match);
+      scratch.release();
+    }
+  }
+
+  /// An instant goes: events in their order, then deadlines (language-details.md section 2).
+  void drain() {
+    while (std::shared_ptr<Event> event = order.next()) {
+      fire_due(event->time);
+      handle(std::move(event));
+    }
+    fire_due(order.watermark());
+  }
+};
+
+Engine::Engine(std::shared_ptr<const nfa::Network> network, EngineOptions options, Handlers handlers)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->network = std::move(network);
+  impl_->options = options;
+  impl_->handlers = std::move(handlers);
+  impl_->make_rules();
+}
+
+Engine::~Engine() = default;
+
+void Engine::set_max_delay(SourceId source, Micros max_delay) { impl_->order.set_max_delay(source, max_delay); }
+
+void Engine::push(std::shared_ptr<Event> event) {
+  if (const auto reason = impl_->order.offer(event)) {
+    if (impl_->handlers.late) impl_->handlers.late(*event, *reason);
+    return;
+  }
+  impl_->drain();
+}
+
+void Engine::set_idle(SourceId source, std::int32_t partition) {
+  impl_->order.set_idle({source, partition});
+  impl_->drain();
+}
+
+void Engine::advance(EventTime watermark) {
+  impl_->order.advance(watermark);
+  impl_->drain();
+}
+
+void Engine::finish() {
+  impl_->order.end();
+  impl_->drain();
+}
+
+EventTime Engine::watermark() const { return impl_->order.watermark(); }
+std::size_t Engine::waiting() const { return impl_->order.waiting().size(); }
+const nfa::Network& Engine::network() const { return *impl_->network; }
+std::uint64_t Engine::events() const { return impl_->handled; }
+
+std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const DecodeAgain& decode_again) {
+  std::vector<RuleRuntime> before = std::move(impl_->rules);
+  const std::shared_ptr<const nfa::Network> old_network = std::move(impl_->network);
+  impl_->network = std::move(network);
+  impl_->due.clear();
+  impl_->make_rules();
+
+  std::size_t kept = 0;
+  for (RuleRuntime& old : before) {
+    const auto same = std::find_if(impl_->rules.begin(), impl_->rules.end(), [&](const RuleRuntime& rule) {
+      return rule.rule().fingerprint == old.rule().fingerprint;
+    });
+    if (same != impl_->rules.end()) {
+      same->adopt(std::move(old), impl_->due);
+      ++kept;
+    } else if (impl_->options.track_changes) {
+      for (const auto& [id, key] : old.keys()) {
+        if (key->stored) impl_->dropped_keys.push_back(partial_key(old.rule(), id));
+      }
+      for (const std::string& id : old.gone()) impl_->dropped_keys.push_back(partial_key(old.rule(), id));
+    }
+  }
+  for (const std::shared_ptr<Event>& event : impl_->order.waiting()) {
+    // The type may be named by a rule for the first time, or not any more.
+    const std::string& name =
+        event->type == kOtherType ? event->other_type : old_network->fields().type(event->type).name;
+    const auto type = impl_->network->fields().find(name);
+    event->other_type = type ? std::string{} : std::string(name);
+    event->type = type.value_or(kOtherType);
+    decode_again(*event);
+  }
+  return kept;
+}
+
+void Engine::save(state::WriteBatch& batch) {
+  CEPD_CHECK(impl_->options.track_changes);
+  using state::Space;
+  for (const std::string& key : impl_->dropped_keys) batch.erase(Space::kPartial, key);
+  for (const RuleRuntime& rule : impl_->rules) {
+    for (const std::string& id : rule.gone()) batch.erase(Space::kPartial, partial_key(rule.rule(), id));
+    for (const std::string& id : rule.changed()) {
+      const auto it = rule.keys().find(id);
+      if (it == rule.keys().end()) continue;
+      if (it->second->empty()) {
+        batch.erase(Space::kPartial, partial_key(rule.rule(), id));
+      } else {
+        batch.put(Space::kPartial, partial_key(rule.rule(), id), encode_key(*it->second));
+      }
+    }
+  }
+  batch.clear(Space::kPending);
+  std::uint64_t number = 0;
+  for (const std::shared_ptr<Event>& event : impl_->order.waiting()) {
+    std::string key;
+    state::append_ordered(key, number++);
+    batch.put(Space::kPending, std::move(key), encode_waiting(*event, impl_->network->fields()));
+  }
+  batch.put(Space::kEngine, std::string(kFieldPlanKey), encode_plan(impl_->network->fields()));
+  batch.put(Space::kEngine, std::string(kOrderKey), encode_order(impl_->order, impl_->next_sequence));
+}
+
+void Engine::saved() {
+  impl_->dropped_keys.clear();
+  for (RuleRuntime& rule : impl_->rules) rule.clear_changes();
+}
+
+Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const DecodeAgain& decode_again) {
+  using state::Space;
+  Restored restored;
+  auto plan_record = backend.get(Space::kEngine, kFieldPlanKey);
+  if (!plan_record) return plan_record.error();
+  if (!*plan_record) return restored;  // nothing was ever saved
+  auto plan = StoredPlan::decode(**plan_record, impl_->network->fields());
+  if (!plan) return plan.error();
+  auto order = backend.get(Space::kEngine, kOrderKey);
+  if (!order) return order.error();
+  if (!*order) return error(Errc::kCorrupt, "stored watermarks are missing");
+  CEPD_TRY(decode_order(**order, impl_->order, impl_->next_sequence));
+
+  for (RuleRuntime& rule : impl_->rules) {
+    CEPD_TRY(backend.scan(Space::kPartial, partial_prefix(rule.rule()),
+                          [&](std::string_view, std::string_view record) -> Status {
+                            auto key = decode_key(record, *plan, rule.evaluator().automaton());
+                            if (!key) return std::move(key).error();
+                            rule.put(std::move(*key), impl_->due);
+                            ++restored.keys;
+                            return {};
+                          }));
+  }
+  CEPD_TRY(backend.scan(Space::kPartial, {}, [&](std::string_view key, std::string_view) -> Status {
+    const bool wanted = std::any_of(impl_->rules.begin(), impl_->rules.end(), [&](const RuleRuntime& rule) {
+      return key.starts_with(partial_prefix(rule.rule()));
+    });
+    if (!wanted) {
+      impl_->dropped_keys.emplace_back(key);
+      ++restored.dropped;
+    }
+    return {};
+  }));
+  CEPD_TRY(backend.scan(Space::kPending, {}, [&](std::string_view, std::string_view record) -> Status {
+    auto event = decode_waiting(record, impl_->network->fields());
+    if (!event) return std::move(event).error();
+    decode_again(**event);
+    impl_->order.restore_waiting(std::move(*event));
+    ++restored.waiting;
+    return {};
+  }));
+  return restored;
+}
+
+std::vector<RuleCounts> Engine::counts() const {
+  std::vector<RuleCounts> counts;
+  for (const RuleRuntime& rule : impl_->rules) counts.push_back(rule.counts());
+  return counts;
+}
+
+std::vector<Engine::PartialMatch> Engine::partial_matches(const std::string& name) const {
+  std::vector<std::pair<const Run*, PartialMatch>> found;
+  for (const RuleRuntime& rule : impl_->rules) {
+    if (rule.rule().name != name) continue;
+    const nfa::Automaton& automaton = rule.evaluator().automaton();
+    for (const auto& [id, key] : rule.keys()) {
+      for (const Run& run : key->runs) {
+        PartialMatch partial;
+        for (std::size_t i = 0; i < key->key.size(); ++i) {
+          partial.key += i == 0 ? "" : ", ";
+          partial.key += to_string(rule.rule().key[i]) + ": ";
+          append_json(partial.key, key->key[i]);
+        }
+        for (const Bound& bound : run.bound) {
+          const std::string& element = rule.rule().elements[static_cast<std::size_t>(bound.element)].name;
+          if (partial.bindings.empty() || partial.bindings.back().name != element)
+            partial.bindings.push_back({element, {}});
+          partial.bindings.back().events.push_back(bound.event);
+        }
+        const nfa::State& state = automaton.states[static_cast<std::size_t>(run.state)];
+        const auto element_name = [&](dsl::plan::ElementId element) {
+          return rule.rule().elements[static_cast<std::size_t>(element)].name;
+        };
+        if (run.count < state.min) partial.waiting_for.push_back(element_name(state.element));
+        if (run.count >= state.min) {
+          for (const nfa::Edge& edge : state.edges) {
+            partial.waiting_for.push_back(element_name(automaton.states[static_cast<std::size_t>(edge.to)].element));
+          }
+        }
+        partial.expires = rule.evaluator().deadline(run);
+        found.emplace_back(&run, std::move(partial));
+      }
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    if (a.first->state != b.first->state) return a.first->state > b.first->state;
+    return taken_before(a.first->bound, b.first->bound);
+  });
+  std::vector<PartialMatch> out;
+  for (auto& [run, partial] : found) out.push_back(std::move(partial));
+  return out;
+}
+
+}  // namespace cepd::engine

@@ -1,0 +1,110 @@
+#pragma once
+/// The deterministic core: events in, matches out. A pure function of the rules and the events in their total order
+/// (event time, source name, partition, offset); it reads no clock, starts no thread and does no I/O.
+///
+/// Life: construct, restore() at most once, then push() and the clock-driven calls in any order from one thread;
+/// finish() ends time for bounded input. Results come through the handler during those calls, in the order of
+/// language-details.md section 5.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/drop_reason.h"
+#include "base/event.h"
+#include "base/match.h"
+#include "base/result.h"
+#include "nfa/network.h"
+#include "state/backend.h"
+
+namespace cepd::engine {
+
+struct EngineOptions {
+  /// Event time after which a partial match of a rule without WITHIN is dropped; none: never. (A WITHIN without
+  /// time-outs.)
+  std::optional<Micros> state_ttl;
+  /// Most partial matches of one rule and key; beyond it those of the oldest first event are dropped and counted.
+  std::size_t max_partial_matches = 100'000;
+  /// Remember what changed, for save(). Without it save() must not be called.
+  bool track_changes = false;
+};
+
+/// Counted since the engine was made; by rule.
+struct RuleCounts {
+  std::string rule;
+  std::uint64_t matches = 0;      ///< reported, suppressed ones included
+  std::uint64_t timeouts = 0;     ///< reported
+  std::uint64_t by_having = 0;    ///< complete matches dropped by HAVING
+  std::uint64_t by_policy = 0;    ///< complete matches dropped by AFTER MATCH
+  std::uint64_t suppressed = 0;   ///< over LIMIT, time-outs included
+  std::uint64_t over_cap = 0;     ///< partial matches dropped by max_partial_matches
+  std::uint64_t missing_key = 0;  ///< events without a key field
+  std::uint64_t expression_errors = 0;
+  std::uint64_t partial_matches = 0;  ///< live now
+};
+
+class Engine {
+ public:
+  struct Handlers {
+    std::function<void(MatchPtr)> match;
+    std::function<void(const Event&, DropReason)> late;  ///< kLate or kLateAfterIdle
+  };
+
+  Engine(std::shared_ptr<const nfa::Network> network, EngineOptions options, Handlers handlers);
+  ~Engine();
+
+  /// How far the watermarks of this source's partitions trail; 0 where it was never said. Call before its first event.
+  void set_max_delay(SourceId source, Micros max_delay);
+
+  /// Takes one event, in any order, and handles every event that is no longer waiting for an earlier one.
+  void push(std::shared_ptr<Event> event);
+
+  /// The partition does not hold time back until its next event (decided by the clock, outside).
+  void set_idle(SourceId source, std::int32_t partition);
+  /// No event before `watermark` will come from anywhere: time moves although no event does. Going back is ignored.
+  void advance(EventTime watermark);
+  /// The input has ended: everything waiting is handled, then time goes to its end.
+  void finish();
+
+  EventTime watermark() const;
+  std::size_t waiting() const;  ///< events held back by the watermark
+
+  /// Puts a new set of rules in place between two events. Rules with an equal name and fingerprint keep their partial
+  /// matches. `decode_again` fills the fields of a waiting event by the new plan. Returns how many rules kept their
+  /// state.
+  using DecodeAgain = std::function<void(Event&)>;
+  std::size_t swap(std::shared_ptr<const nfa::Network> network, const DecodeAgain& decode_again);
+  const nfa::Network& network() const;
+
+  /// Appends to `batch` all that changed since the last saved() (docs/state_format.md). Call saved() once the batch is
+  /// durable.
+  void save(state::WriteBatch& batch);
+  void saved();
+  /// Reads what save() wrote, under the engine's present rules: partial matches of rules that are gone or changed are
+  /// dropped (returned: how many keys were taken and dropped). Errors: kCorrupt.
+  struct Restored {
+    std::size_t keys = 0, dropped = 0, waiting = 0;
+  };
+  Result<Restored> restore(state::StateBackend& backend, const DecodeAgain& decode_again);
+
+  std::vector<RuleCounts> counts() const;  ///< in the order of rule names
+  std::uint64_t events() const;            ///< handled
+
+  /// The partial matches of a rule, for people: the one that got furthest first.
+  struct PartialMatch {
+    std::string key;  ///< as JSON
+    std::vector<Binding> bindings;
+    std::vector<std::string> waiting_for;  ///< element names that may come next
+    std::optional<EventTime> expires;
+  };
+  std::vector<PartialMatch> partial_matches(const std::string& rule) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cepd::engine

@@ -1,0 +1,100 @@
+#include "engine/order.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace cepd::engine {
+namespace {
+/// For a heap whose top is the earliest event.
+bool later(const std::shared_ptr<Event>& a, const std::shared_ptr<Event>& b) {
+  return a->time != b->time ? a->time > b->time : a->position > b->position;
+}
+EventOrder::PartitionId partition_of(const Event& event) { return {event.position.source, event.position.partition}; }
+}  // namespace
+
+EventOrder::Partition& EventOrder::partition(const PartitionId& id) {
+  const auto [it, is_new] = partitions_.try_emplace(id);
+  if (is_new) {
+    const auto delay = delays_.find(id.first);
+    if (delay != delays_.end()) it->second.max_delay = delay->second;
+  }
+  return it->second;
+}
+
+std::optional<DropReason> EventOrder::offer(std::shared_ptr<Event>& event) {
+  Partition& from = partition(partition_of(*event));
+  if (from.idle) {
+    from.floor = std::max(from.floor, watermark_);
+    from.idle = false;
+  }
+  if (event->time < from.watermark()) {
+    const bool by_own_events = from.greatest && event->time < saturating_add(*from.greatest, -from.max_delay);
+    return by_own_events ? DropReason::kLate : DropReason::kLateAfterIdle;
+  }
+  from.greatest = from.greatest ? std::max(*from.greatest, event->time) : event->time;
+  heap_.push_back(std::move(event));
+  std::push_heap(heap_.begin(), heap_.end(), later);
+  raise_watermark();
+  return std::nullopt;
+}
+
+bool EventOrder::ready(const Event& event) const {
+  if (ended_ || watermark_ > event.time) return true;
+  const PartitionId own = partition_of(event);
+  bool any_active = false;
+  for (const auto& [id, partition] : partitions_) {
+    if (partition.idle) continue;
+    any_active = true;
+    const EventTime watermark = partition.watermark();
+    if (watermark < event.time) return false;
+    // At an equal watermark another partition may still bring an event of that time; it matters only if it would stand
+    // before.
+    if (watermark == event.time && id < own) return false;
+  }
+  return any_active || watermark_ >= event.time;
+}
+
+std::shared_ptr<Event> EventOrder::next() {
+  if (heap_.empty() || !ready(*heap_.front())) return nullptr;
+  std::pop_heap(heap_.begin(), heap_.end(), later);
+  std::shared_ptr<Event> event = std::move(heap_.back());
+  heap_.pop_back();
+  return event;
+}
+
+void EventOrder::raise_watermark() {
+  EventTime smallest = kMaxTime;
+  bool any_active = false;
+  for (const auto& [id, partition] : partitions_) {
+    if (partition.idle) continue;
+    any_active = true;
+    smallest = std::min(smallest, partition.watermark());
+  }
+  if (any_active) watermark_ = std::max(watermark_, smallest);
+}
+
+void EventOrder::set_idle(const PartitionId& id) {
+  partition(id).idle = true;
+  raise_watermark();
+}
+
+void EventOrder::advance(EventTime watermark) {
+  if (watermark <= watermark_) return;
+  watermark_ = watermark;
+  for (auto& [id, partition] : partitions_) partition.floor = std::max(partition.floor, watermark);
+}
+
+void EventOrder::restore_partition(const PartitionId& id, std::optional<EventTime> greatest, EventTime floor,
+                                   bool idle) {
+  Partition& restored = partition(id);
+  restored.greatest = greatest;
+  restored.floor = floor;
+  restored.idle = idle;
+}
+
+void EventOrder::restore_waiting(std::shared_ptr<Event> event) {
+  heap_.push_back(std::move(event));
+  std::push_heap(heap_.begin(), heap_.end(), later);
+}
+
+}  // namespace cepd::engine

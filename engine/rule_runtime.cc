@@ -1,0 +1,233 @@
+#include "engine/rule_runtime.h"
+
+#include <algorithm>
+
+#include "engine/after_match.h"
+#include "engine/report.h"
+
+namespace cepd::engine {
+
+namespace plan = dsl::plan;
+
+RuleRuntime::RuleRuntime(std::shared_ptr<const nfa::Network> network, std::uint32_t index, const EngineOptions& options)
+    : network_(std::move(network)), index_(index), options_(options), evaluator_(*network_, index, options.state_ttl) {
+  const nfa::Automaton& automaton = evaluator_.automaton();
+  for (const nfa::StateId id : automaton.starts) {
+    start_elements_ |= nfa::element_bit(automaton.states[static_cast<std::size_t>(id)].element);
+  }
+  counts_.rule = rule().name;
+}
+
+/// One offer for each key that the event gives, in the order in which keys report.
+std::vector<RuleRuntime::KeyOffer> RuleRuntime::offers(const nfa::RuleInput& input, const EventPtr& event,
+                                                       Arena& scratch) {
+  bool passes_from = !input.has_from;
+  for (const plan::EventTest* from : input.from) {
+    if (passes_from) break;
+    const nfa::Scope scope{event.get(), {}, {}, {}, &network_->fields()};
+    passes_from = nfa::holds(from->conditions, scope, scratch, evaluator_.errors());
+  }
+
+  std::vector<KeyOffer> out;
+  bool any_key = false;
+  for (const nfa::Entry& entry : input.entries) {
+    KeyOffer offer;
+    bool missing = false;
+    for (const plan::FieldRef& ref : *entry.key) {
+      const Value value = nfa::read_property(ref, *event, network_->fields());
+      missing = missing || value.is_null() || value.kind() == Kind::kJson;
+      offer.key.push_back(value);
+      append_canonical(offer.id, value);
+    }
+    if (missing) continue;
+    any_key = true;
+    offer.offer = {event, entry.elements, entry.unless, entry.input && passes_from};
+    // Elements take nothing from an event that is no input.
+    if (!offer.offer.input) offer.offer.elements = 0;
+    if (!offer.offer.input && offer.offer.unless == 0) continue;
+    const auto same = std::find_if(out.begin(), out.end(), [&](const KeyOffer& other) { return other.id == offer.id; });
+    if (same == out.end()) {
+      out.push_back(std::move(offer));
+    } else {
+      same->offer.elements |= offer.offer.elements;
+      same->offer.unless |= offer.offer.unless;
+      same->offer.input = same->offer.input || offer.offer.input;
+    }
+  }
+  if (!any_key) ++counts_.missing_key;
+  std::sort(out.begin(), out.end(),
+            [](const KeyOffer& a, const KeyOffer& b) { return compare_keys(a.key, b.key) < 0; });
+  return out;
+}
+
+/// Null when the event can neither start nor move anything for this key.
+KeyState* RuleRuntime::find_or_add(const KeyOffer& offer) {
+  if (const auto it = keys_.find(offer.id); it != keys_.end()) return it->second.get();
+  if ((offer.offer.elements & start_elements_) == 0) return nullptr;
+  auto state = std::make_unique<KeyState>();
+  state->id = offer.id;
+  for (const Value& value : offer.key) state->key.push_back(value.copied_to(state->arena));
+  return keys_.emplace(offer.id, std::move(state)).first->second.get();
+}
+
+void RuleRuntime::handle(const nfa::RuleInput& input, const EventPtr& event, DueQueue& due, Arena& scratch,
+                         const Report& report) {
+  for (const KeyOffer& offer : offers(input, event, scratch)) {
+    KeyState* key = find_or_add(offer);
+    if (key == nullptr) continue;
+    std::vector<Candidate> completed;
+    std::vector<Run> expired;
+    const bool was_empty = key->runs.empty();
+    evaluator_.advance(*key, offer.offer, completed, scratch);
+    if (!was_empty || !key->runs.empty() || !completed.empty()) mark_changed(*key);
+    finish(*key, completed, expired, due, scratch, report);
+    keep_under_cap(*key);
+    // Runs that began with this event are the only ones without a deadline in the queue, and all of them have the same.
+    if (const auto bound = evaluator_.bound(); bound && !key->runs.empty()) {
+      const bool started = std::any_of(key->runs.begin(), key->runs.end(),
+                                       [&](const Run& run) { return run.first().sequence == event->sequence; });
+      if (started) due.add(saturating_add(event->time, *bound), index_, *key);
+    }
+    erase_if_empty(*key);
+  }
+}
+
+void RuleRuntime::fire(KeyState& key, EventTime now, DueQueue& due, Arena& scratch, const Report& report) {
+  std::vector<Candidate> completed;
+  std::vector<Run> expired;
+  if (evaluator_.bound()) evaluator_.expire(key, now, completed, expired);
+  if (!completed.empty() || !expired.empty()) mark_changed(key);
+  finish(key, completed, expired, due, scratch, report);
+  if (rule().limit) {
+    for (auto* acted : {&key.acted, &key.acted_on_timeout}) {
+      while (!acted->empty() && saturating_add(acted->front(), rule().limit->per) <= now) {
+        acted->pop_front();
+        mark_changed(key);
+      }
+    }
+  }
+  erase_if_empty(key);
+}
+
+/// HAVING, AFTER MATCH, LIMIT, in this order; then time-outs of what is left of the expired runs.
+void RuleRuntime::finish(KeyState& key, std::vector<Candidate>& completed, std::vector<Run>& expired, DueQueue& due,
+                         Arena& scratch, const Report& report) {
+  if (!completed.empty()) {
+    counts_.by_having += std::erase_if(completed, [&](const Candidate& candidate) {
+      return !having_holds(*network_, rule(), key, candidate.bound, scratch, evaluator_.errors());
+    });
+    counts_.by_policy += take_matches(rule(), completed, key.runs, expired, [&](const Candidate& candidate) {
+      report_match(key, MatchKind::kMatch, candidate.bound, candidate.time, due, report);
+    });
+  }
+  if (rule().on_timeout && rule().within) report_timeouts(key, expired, due, report);
+}
+
+void RuleRuntime::report_match(KeyState& key, MatchKind kind, const std::vector<Bound>& bound, EventTime time,
+                               DueQueue& due, const Report& report) {
+  const bool timeout = kind == MatchKind::kTimeout;
+  bool suppressed = false;
+  if (rule().limit) {
+    suppressed = !within_limit(*rule().limit, time, timeout ? key.acted_on_timeout : key.acted);
+    if (!suppressed) due.add(saturating_add(time, rule().limit->per), index_, key);
+  }
+  ++(timeout ? counts_.timeouts : counts_.matches);
+  if (suppressed) ++counts_.suppressed;
+  report(make_match(kind, *network_, rule(), key, bound, time, suppressed, evaluator_.errors()));
+}
+
+void RuleRuntime::report_timeouts(KeyState& key, std::vector<Run>& expired, DueQueue& due, const Report& report) {
+  std::erase_if(expired, [](const Run& run) { return run.first_completed; });
+  std::stable_sort(expired.begin(), expired.end(),
+                   [](const Run& a, const Run& b) { return a.first().sequence < b.first().sequence; });
+  for (std::size_t i = 0; i < expired.size();) {
+    std::vector<const Run*> same_first;
+    const std::uint64_t first = expired[i].first().sequence;
+    for (; i < expired.size() && expired[i].first().sequence == first; ++i) same_first.push_back(&expired[i]);
+    const Run& run = Evaluator::furthest(same_first, evaluator_.automaton());
+    report_match(key, MatchKind::kTimeout, run.bound, *evaluator_.deadline(run), due, report);
+  }
+}
+
+void RuleRuntime::keep_under_cap(KeyState& key) {
+  while (key.runs.size() > options_.max_partial_matches) {
+    const auto oldest = std::min_element(key.runs.begin(), key.runs.end(), [](const Run& a, const Run& b) {
+      return a.first().sequence < b.first().sequence;
+    });
+    const std::uint64_t first = oldest->first().sequence;
+    counts_.over_cap += std::erase_if(key.runs, [&](const Run& run) { return run.first().sequence == first; });
+  }
+}
+
+void RuleRuntime::add_deadlines(KeyState& key, DueQueue& due) {
+  std::vector<EventTime> times;
+  if (const auto bound = evaluator_.bound()) {
+    for (const Run& run : key.runs) times.push_back(saturating_add(run.first().time, *bound));
+  }
+  if (rule().limit) {
+    for (const auto* acted : {&key.acted, &key.acted_on_timeout}) {
+      for (const EventTime time : *acted) times.push_back(saturating_add(time, rule().limit->per));
+    }
+  }
+  std::sort(times.begin(), times.end());
+  times.erase(std::unique(times.begin(), times.end()), times.end());
+  for (const EventTime time : times) due.add(time, index_, key);
+}
+
+void RuleRuntime::adopt(RuleRuntime&& before, DueQueue& due) {
+  keys_ = std::move(before.keys_);
+  changed_ = std::move(before.changed_);
+  gone_ = std::move(before.gone_);
+  counts_ = before.counts_;
+  evaluator_.errors() = before.evaluator_.errors();
+  std::vector<KeyState*> keys;
+  for (auto& [id, key] : keys_) keys.push_back(key.get());
+  for (KeyState* key : keys) {
+    key->due_entries = 0;  // the queue starts anew with the new set of rules
+    if (!rule().limit) {
+      key->acted.clear();
+      key->acted_on_timeout.clear();
+    }
+    add_deadlines(*key, due);
+    erase_if_empty(*key);
+  }
+}
+
+void RuleRuntime::put(std::unique_ptr<KeyState> key, DueQueue& due) {
+  add_deadlines(*key, due);
+  std::string id = key->id;
+  keys_.emplace(std::move(id), std::move(key));
+}
+
+void RuleRuntime::mark_changed(KeyState& key) {
+  if (!options_.track_changes || key.dirty) return;
+  key.dirty = true;
+  changed_.push_back(key.id);
+}
+
+void RuleRuntime::erase_if_empty(KeyState& key) {
+  if (!key.empty() || key.due_entries > 0) return;
+  if (key.stored) gone_.push_back(key.id);
+  keys_.erase(std::string(key.id));
+}
+
+void RuleRuntime::clear_changes() {
+  for (const std::string& id : changed_) {
+    if (const auto it = keys_.find(id); it != keys_.end()) {
+      it->second->dirty = false;
+      it->second->stored = true;
+    }
+  }
+  changed_.clear();
+  gone_.clear();
+}
+
+RuleCounts RuleRuntime::counts() const {
+  RuleCounts counts = counts_;
+  counts.expression_errors = evaluator_.errors().count;
+  counts.partial_matches = 0;
+  for (const auto& [id, key] : keys_) counts.partial_matches += key->runs.size();
+  return counts;
+}
+
+}  // namespace cepd::engine

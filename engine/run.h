@@ -1,0 +1,61 @@
+#pragma once
+/// Partial matches of the plain evaluator: one object each ("run"), as in SASE (Wu, Diao, Rizvi: High-Performance
+/// Complex Event Processing over Streams, SIGMOD 2006).
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "base/arena.h"
+#include "base/value.h"
+#include "nfa/eval.h"
+#include "nfa/network.h"
+
+namespace cepd::engine {
+
+using nfa::Bound;
+
+struct Run {
+  std::vector<Bound> bound;      ///< in the order bound; never empty
+  nfa::StateId state{};          ///< the element bound last
+  std::uint32_t count = 1;       ///< events bound to that element
+  bool adjacent = true;          ///< no event of the input has come since the last bound one
+  nfa::ElementSet violated = 0;  ///< NOTs that accepted an event since the last bound one
+  bool first_completed = false;  ///< some match of this first event was complete: it leaves no time-out
+
+  const Event& first() const { return *bound.front().event; }
+  const Event& last() const { return *bound.back().event; }
+};
+
+/// A complete match before HAVING and the policy have seen it.
+struct Candidate {
+  std::vector<Bound> bound;
+  EventTime time{};
+
+  const Event& first() const { return *bound.front().event; }
+  const Event& last() const { return *bound.back().event; }
+};
+
+/// The order in which matches that complete together are taken (language.md section 5): earlier first event, more
+/// events, the order of their positions, then the one that binds the first differing event to the element written
+/// earlier.
+bool taken_before(const std::vector<Bound>& a, const std::vector<Bound>& b);
+
+/// All that one rule knows of one key.
+struct KeyState {
+  std::string id;  ///< canonical bytes of `key`
+  Arena arena;
+  std::vector<Value> key;
+  std::vector<Run> runs;
+  std::deque<EventTime> acted;  ///< times of matches whose actions ran, for LIMIT
+  std::deque<EventTime> acted_on_timeout;
+  std::uint32_t due_entries = 0;  ///< entries of the due queue that point here
+  bool dirty = false;             ///< changed since the last save
+  bool stored = false;            ///< the backend has a record of it
+
+  bool empty() const { return runs.empty() && acted.empty() && acted_on_timeout.empty(); }
+};
+
+}  // namespace cepd::engine

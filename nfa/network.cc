@@ -1,0 +1,154 @@
+#include "nfa/network.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace cepd::nfa {
+namespace {
+
+namespace plan = dsl::plan;
+
+bool names_type(const plan::Types& types, TypeId type) {
+  return types.any || std::binary_search(types.ids.begin(), types.ids.end(), type);
+}
+
+plan::ElementId element_id(std::size_t index) { return plan::ElementId(static_cast<std::uint16_t>(index)); }
+
+Automaton compile_automaton(const plan::Rule& rule) {
+  Automaton automaton;
+  std::vector<StateId> state_of(rule.elements.size());
+  for (std::size_t i = 0; i < rule.elements.size(); ++i) {
+    const plan::Element& element = rule.elements[i];
+    if (element.negated) {
+      if (element.link == plan::Contiguity::kStrict) automaton.next_guards |= element_bit(element_id(i));
+      continue;
+    }
+    state_of[i] = StateId(static_cast<std::uint16_t>(automaton.states.size()));
+    State state;
+    state.element = element_id(i);
+    state.min = std::max(1U, element.min);  // a state is entered with one event bound
+    state.max = element.max;
+    automaton.states.push_back(state);
+  }
+
+  // From each state, every element that may come next: up to and including the first that cannot be left out.
+  for (State& state : automaton.states) {
+    ElementSet guards = 0;
+    bool end_reached = true;
+    plan::ElementId last_not{};
+    for (std::size_t i = static_cast<std::size_t>(state.element) + 1; i < rule.elements.size(); ++i) {
+      const plan::Element& next = rule.elements[i];
+      if (next.negated) {
+        guards |= element_bit(element_id(i));
+        last_not = element_id(i);
+        continue;
+      }
+      state.edges.push_back({state_of[i], next.link, guards});
+      if (next.min > 0) {
+        end_reached = false;
+        break;
+      }
+    }
+    state.guards = guards;
+    if (!end_reached) continue;
+    state.accept_guards = guards;
+    state.completes = guards == 0                                            ? Completes::kNow
+                      : (automaton.next_guards & element_bit(last_not)) != 0 ? Completes::kNextEvent
+                                                                             : Completes::kDeadline;
+  }
+
+  for (std::size_t i = 0; i < rule.elements.size(); ++i) {
+    if (rule.elements[i].negated) continue;
+    automaton.starts.push_back(state_of[i]);
+    if (rule.elements[i].min > 0) break;
+  }
+  return automaton;
+}
+
+/// Collects one Entry for each distinct way to read the key.
+class EntryList {
+ public:
+  Entry& at(const std::vector<plan::FieldRef>& key) {
+    for (Entry& entry : entries_) {
+      if (same(*entry.key, key)) return entry;
+    }
+    entries_.push_back(Entry{&key, 0, 0, false});
+    return entries_.back();
+  }
+  std::vector<Entry> take() { return std::move(entries_); }
+
+ private:
+  static bool same(const std::vector<plan::FieldRef>& a, const std::vector<plan::FieldRef>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const plan::FieldRef& x, const plan::FieldRef& y) {
+      return x.property == y.property && x.path == y.path;
+    });
+  }
+  std::vector<Entry> entries_;
+};
+
+RuleInput compile_input(const plan::Rule& rule, std::uint32_t index, TypeId type) {
+  RuleInput input;
+  input.rule = index;
+  input.has_from = rule.from.has_value();
+  EntryList entries;
+  for (std::size_t i = 0; i < rule.elements.size(); ++i) {
+    const plan::Element& element = rule.elements[i];
+    if (!names_type(element.test.types, type)) continue;
+    Entry& entry = entries.at(element.test.key);
+    entry.elements |= element_bit(element_id(i));
+    entry.input = true;
+  }
+  if (rule.from) {
+    for (const plan::EventTest& from : *rule.from) {
+      if (!names_type(from.types, type)) continue;
+      input.from.push_back(&from);
+      entries.at(from.key).input = true;
+    }
+  }
+  for (std::size_t i = 0; i < rule.unless.size(); ++i) {
+    if (names_type(rule.unless[i].types, type)) entries.at(rule.unless[i].key).unless |= std::uint64_t{1} << i;
+  }
+  input.entries = entries.take();
+  return input;
+}
+
+void add_types(std::vector<TypeId>& out, bool& any, const plan::Types& types) {
+  any = any || types.any;
+  out.insert(out.end(), types.ids.begin(), types.ids.end());
+}
+
+}  // namespace
+
+std::shared_ptr<const Network> Network::compile(std::shared_ptr<const dsl::RuleSet> rules) {
+  auto network = std::make_shared<Network>();
+  const std::size_t type_count = rules->fields.types().size();
+  network->inputs_.resize(type_count);
+  for (std::size_t i = 0; i < rules->rules.size(); ++i) {
+    const plan::Rule& rule = rules->rules[i];
+    CEPD_CHECK(rule.elements.size() <= plan::kMaxElements && rule.unless.size() <= 64);
+    network->automata_.push_back(compile_automaton(rule));
+
+    std::vector<TypeId> types;
+    bool any = false;
+    for (const plan::Element& element : rule.elements) add_types(types, any, element.test.types);
+    for (const plan::EventTest& test : rule.unless) add_types(types, any, test.types);
+    if (rule.from) {
+      for (const plan::EventTest& test : *rule.from) add_types(types, any, test.types);
+    }
+    if (any) {
+      types.clear();
+      for (std::size_t t = 0; t < type_count; ++t) types.push_back(TypeId(static_cast<std::uint32_t>(t)));
+    }
+    std::sort(types.begin(), types.end());
+    types.erase(std::unique(types.begin(), types.end()), types.end());
+    for (const TypeId type : types) {
+      RuleInput input = compile_input(rule, static_cast<std::uint32_t>(i), type);
+      if (!input.entries.empty()) network->inputs_[static_cast<std::size_t>(type)].push_back(std::move(input));
+    }
+  }
+  network->rules_ = std::move(rules);
+  return network;
+}
+
+}  // namespace cepd::nfa
