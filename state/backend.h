@@ -45,7 +45,10 @@ class WriteBatch {
   std::vector<Change> changes_;
 };
 
-/// One thread at a time. Keys are 1 to 400 bytes (longer ones are the caller's to hash); values up to 1 GiB.
+/// Keys are 1 to kLongestKey bytes (longer ones are the caller's to hash); values up to 1 GiB.
+inline constexpr std::size_t kLongestKey = 400;
+
+/// One thread at a time.
 class StateBackend {
  public:
   virtual ~StateBackend() = default;

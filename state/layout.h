@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "base/event.h"
-#include "base/field_plan.h"
+#include "base/ids.h"
+#include "base/path.h"
 #include "base/result.h"
 #include "base/value.h"
 
@@ -43,8 +44,8 @@ class Reader {
   std::uint8_t byte();
   std::uint64_t number();
   std::int64_t signed_number();
-  std::string_view text();           // points into the record
-  Value value();                     // text points into the record
+  std::string_view text();  // points into the record
+  Value value();            // text points into the record
   EventTime time() { return event_time_us(signed_number()); }
   SourcePosition position();
   MatchId match_id();
@@ -53,15 +54,20 @@ class Reader {
   std::size_t count();
   bool ok() const { return ok_; }
   bool at_end() const { return ok_ && rest_.empty(); }
-  void fail() { ok_ = false; rest_ = {}; }
+  void fail() {
+    ok_ = false;
+    rest_ = {};
+  }
 
  private:
+  std::uint64_t fixed();  // eight bytes, big-endian
+
   std::string_view rest_;
   bool ok_ = true;
 };
 
 /// Big-endian, so that byte order is numeric order.
 void append_ordered(std::string& key, std::uint64_t number);
-std::uint64_t read_ordered(std::string_view key);  // the first eight bytes
+std::uint64_t read_ordered(std::string_view key);  // the first eight bytes; the caller has checked that they are there
 
 }  // namespace cepd::state

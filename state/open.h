@@ -5,6 +5,7 @@
 
 #include "config/options.h"
 #include "state/backend.h"
+#include "state/memory_backend.h"
 
 namespace cepd::state {
 
@@ -12,10 +13,9 @@ namespace cepd::state {
 const config::OptionTable& option_table();
 
 /// Creates the directory where it is missing, locks it, opens the backend and checks its format version.
-/// Errors, each in words an operator understands: kIo the directory cannot be made or written; kBusy another cepd has it (the message names
-/// its process id); kVersion the state is of another format version; kCorrupt it does not read.
+/// Errors, each in words an operator understands: kIo the directory cannot be made or written; kBusy another cepd has
+/// it (the message names its process id); kVersion the state is of another format version; kCorrupt it does not read;
+/// kNoSpace the disk is full. The directory stays locked until the backend is destroyed. The memory backend has none.
 Result<std::unique_ptr<StateBackend>> open_backend(const config::Options& options);
-
-std::unique_ptr<StateBackend> memory_backend();
 
 }  // namespace cepd::state

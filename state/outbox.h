@@ -4,7 +4,6 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -28,8 +27,8 @@ struct OutboxArgument {
 struct OutboxRecord {
   std::uint64_t sequence = 0;  ///< given by add(); order of delivery for one action
   std::string action;          ///< configured name
-  std::string
-      idempotency_key;  ///< the match id; a second call of the same action in one rule has "-2" after it, and so on
+  /// The match id; a second call of the same action in one rule has "-2" after it, and so on.
+  std::string idempotency_key;
   std::string rule;
   EventTime time{};  ///< of the match
   std::vector<OutboxArgument> arguments;
@@ -40,7 +39,7 @@ struct OutboxRecord {
 /// Thread-safe. The pump adds and saves; delivery workers take and finish.
 class Outbox {
  public:
-  /// Reads the undelivered calls of an earlier run.
+  /// Reads the undelivered calls of an earlier run. Before the first add(). Errors: kCorrupt, and those of scan().
   Status load(StateBackend& backend);
 
   void add(OutboxRecord record);
@@ -63,17 +62,21 @@ class Outbox {
   bool wait_empty(std::chrono::steady_clock::time_point deadline);
 
  private:
+  /// By sequence, so that the first is the oldest.
   struct Queue {
-    std::deque<OutboxRecord> waiting;
+    std::map<std::uint64_t, OutboxRecord> waiting;
     std::map<std::uint64_t, OutboxRecord> held;
   };
+  std::size_t size_locked() const;
+
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::map<std::string, Queue> queues_;
+  std::map<std::string, Queue, std::less<>> queues_;
   std::uint64_t next_sequence_ = 1;
-  std::vector<std::uint64_t> added_;     // since the last durable save
-  std::vector<std::uint64_t> finished_;  // stored earlier and to be erased
-  std::size_t saving_added_ = 0, saving_finished_ = 0;
+  std::map<std::uint64_t, const Queue*> unsaved_;  ///< not finished and not known to be durable
+  std::uint64_t saving_below_ = 0;                 ///< unsaved ones below this may have become durable
+  std::vector<std::uint64_t> finished_;            ///< possibly stored, to be erased
+  std::size_t saving_finished_ = 0;                ///< how many of them, from the front, the last save() erases
 };
 
 }  // namespace cepd::state
