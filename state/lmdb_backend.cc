@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <limits>
 #include <utility>
 
 #include "base/check.h"
@@ -63,7 +64,8 @@ class LmdbBackend final : public StateBackend {
   /// data.mdb is never shorter than the map, so a shorter one at the next start is one that was cut off, which must
   /// not be read: pages past a file's end are a SIGBUS.
   Status extend_file(std::size_t size) const;
-  Status grow(std::size_t wanted_more);
+  /// Makes the map larger by twice the bytes of a batch, at least twice as large, at most `largest`.
+  Status grow(std::size_t bytes, std::size_t largest);
   /// The whole batch in one transaction; an LMDB code, so that the caller can tell a full map.
   int apply(const WriteBatch& batch);
   static int apply(MDB_txn* transaction, const Databases& databases, const WriteBatch::Change& change);
@@ -205,12 +207,18 @@ Status LmdbBackend::commit(const WriteBatch& batch) {
   if (batch.empty()) return {};
   CEPD_TRY(usable());
   std::size_t bytes = 0;
-  for (const WriteBatch::Change& change : batch.changes()) bytes += change.key.size() + change.value.size();
+  bool puts = false;
+  for (const WriteBatch::Change& change : batch.changes()) {
+    bytes += change.key.size() + change.value.size();
+    puts |= change.kind == WriteBatch::Change::Kind::kPut;
+  }
+  // Even an erase writes copies of the pages it touches; in a full map it must be able to make room.
+  const std::size_t largest = puts ? options_.largest_map_size_bytes : std::numeric_limits<std::size_t>::max() / 2;
   while (true) {
     const int code = apply(batch);
     if (code == 0) return {};
     if (code != MDB_MAP_FULL) return failure("cannot write", code);
-    CEPD_TRY(grow(bytes));
+    CEPD_TRY(grow(bytes, largest));
   }
 }
 
@@ -253,13 +261,12 @@ int LmdbBackend::apply(MDB_txn* transaction, const Databases& databases, const W
   return EINVAL;
 }
 
-Status LmdbBackend::grow(std::size_t wanted_more) {
+Status LmdbBackend::grow(std::size_t bytes, std::size_t largest) {
   MDB_envinfo info{};
   mdb_env_info(environment_.get(), &info);
   const std::size_t now = info.me_mapsize;
   // Copy-on-write: what changes is written beside what was there, so twice the batch is wanted at least.
-  const std::size_t wanted =
-      std::min(whole_pages(std::max(now * 2, now + wanted_more * 2)), options_.largest_map_size_bytes);
+  const std::size_t wanted = std::min(whole_pages(std::max(now * 2, now + bytes * 2)), largest);
   if (wanted <= now) return failure("cannot write", MDB_MAP_FULL);
   CEPD_TRY(extend_file(wanted));
   if (const int code = mdb_env_set_mapsize(environment_.get(), wanted)) {

@@ -12,7 +12,8 @@ struct LmdbOptions {
   std::string directory;
   /// Size of the memory map, and apparent (sparse) size of data.mdb, of a new environment; doubled when full.
   std::size_t first_map_size_bytes = std::size_t{16} << 20;
-  /// A commit that would need more fails with kNoSpace. An environment that is larger already still opens.
+  /// A commit that would need more fails with kNoSpace, unless it only erases. An environment that is larger already
+  /// still opens.
   std::size_t largest_map_size_bytes = std::size_t{4} << 30;
 };
 
