@@ -1,0 +1,47 @@
+#pragma once
+/// The subcommands of `cepd`. Each returns its exit code.
+
+#include <string>
+
+#include "base/time.h"
+
+namespace cepd::app {
+
+enum ExitCode : int {
+  kGood = 0,
+  kFailed = 1,    ///< rules with errors, failed tests, a daemon that could not start or reload
+  kWrongUse = 2,  ///< options or arguments that make no sense
+  kBadInput = 3,  ///< `replay --strict`: the input had bad lines
+};
+
+struct CheckArguments {
+  std::string path;    // file or directory; empty: the one the configuration names
+  std::string config;  // may be empty
+  bool config_reference = false;
+};
+int check_command(const CheckArguments& arguments);
+
+struct TestArguments {
+  std::string path;
+  std::string config;
+};
+int test_command(const TestArguments& arguments);
+
+struct ReplayArguments {
+  std::string rules, input, config;
+  std::string type_field = "type", time_field = "ts", time_unit = "ms";
+  std::string max_delay = "0s", state_ttl;
+  bool sort = false, strict = false, full_events = false;
+};
+int replay_command(const ReplayArguments& arguments);
+
+struct ExplainArguments {
+  std::string path, rule, config;
+  bool dot = false;
+};
+int explain_command(const ExplainArguments& arguments);
+
+int run_command(const std::string& config);
+int reload_command(const std::string& config, Micros wait);
+
+}  // namespace cepd::app

@@ -1,0 +1,63 @@
+#pragma once
+/// `cepd run`: the parts wired together, and the loop that drives them.
+///
+/// Threads: this one (queue -> decoder -> engine -> outbox, reloads, saves), one for signals, one for each action, and
+/// those that the sources bring. The sources and the actions meet this thread only through MessageQueue and Outbox.
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actions/deliver.h"
+#include "adapters/dead_letter.h"
+#include "adapters/open.h"
+#include "app/control.h"
+#include "app/notify.h"
+#include "app/pump.h"
+#include "app/settings.h"
+#include "app/signals.h"
+
+namespace cepd::app {
+
+class Daemon {
+ public:
+  explicit Daemon(Settings settings, const Clock& clock);
+  ~Daemon();
+
+  /// Opens everything. The error is what the operator has to mend.
+  Status open(Signals& signals);
+  /// Runs until a stop is asked for or every source has ended; then drains, saves and stops everything.
+  Status run(Signals& signals);
+
+ private:
+  Status load_first_rules();
+  Status start_sources();
+  void reload();
+  ReloadOutcome try_reload();
+  void save();
+  bool sources_finished() const;
+  void take_messages(std::chrono::milliseconds wait);
+  Status stop(bool input_ended);
+  void log_summary() const;
+  std::string status_text() const;
+
+  Settings settings_;
+  const Clock& clock_;
+  ServiceManager service_;
+  std::unique_ptr<RunDirectory> run_directory_;
+  std::unique_ptr<state::StateBackend> backend_;
+  std::unique_ptr<adapters::DeadLetterFile> dead_letter_, late_;
+  std::shared_ptr<const nfa::Network> network_;
+  state::Outbox outbox_;
+  std::unique_ptr<actions::Deliverer> deliverer_;
+  std::unique_ptr<adapters::MessageQueue> queue_;
+  std::vector<std::unique_ptr<adapters::OpenedSource>> sources_;
+  std::unique_ptr<Pump> pump_;
+  std::vector<adapters::Message> batch_;
+  std::uint64_t reloads_ = 0;
+  std::chrono::steady_clock::time_point started_, last_save_;
+};
+
+}  // namespace cepd::app

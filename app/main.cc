@@ -1,0 +1,105 @@
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+
+#include "app/commands.h"
+
+namespace {
+
+using namespace cepd;
+using namespace cepd::app;
+
+constexpr const char* kAbout = "cepd: complex event processing with rules you write yourself";
+constexpr const char* kFooter =
+    "Exit codes: 0 good, 1 failed, 2 wrong use, 3 bad input lines with --strict.\n"
+    "Signals of a running daemon: SIGHUP reloads the rules, SIGTERM drains, saves and ends.\n"
+    "`cepd COMMAND --help` shows the options of a command. Rules: docs/rules.md, options: docs/configuration.md.";
+
+void add_config(CLI::App& command, std::string& config) {
+  command.add_option("--config", config, "Configuration file: rules may name the actions it sets up")
+      ->type_name("FILE");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App cli{kAbout, "cepd"};
+  cli.set_version_flag("--version", std::string("cepd " CEPD_VERSION));
+  cli.footer(kFooter);
+  cli.require_subcommand(1);
+
+  CheckArguments check;
+  CLI::App* check_cli = cli.add_subcommand("check", "Check rules (and the configuration) and say what is wrong");
+  check_cli->add_option("path", check.path, "Rule file or directory")->type_name("FILE|DIR");
+  check_cli->add_option("--config", check.config, "Configuration file; without a path its rule directory is checked")
+      ->type_name("FILE");
+  check_cli->add_flag("--config-reference", check.config_reference, "Print all configuration options as Markdown");
+
+  TestArguments test;
+  CLI::App* test_cli = cli.add_subcommand("test", "Run the TEST blocks of rule files");
+  test_cli->add_option("path", test.path, "Rule file or directory")->type_name("FILE|DIR")->required();
+  add_config(*test_cli, test.config);
+
+  ReplayArguments replay;
+  CLI::App* replay_cli =
+      cli.add_subcommand("replay", "Run rules over a file of events, print the matches as JSON lines");
+  replay_cli->add_option("--rules", replay.rules, "Rule file or directory")->type_name("FILE|DIR")->required();
+  replay_cli->add_option("--input", replay.input, "JSON lines, or - for standard input")->type_name("FILE")->required();
+  replay_cli->add_option("--type-field", replay.type_field, "Field with the event type")->capture_default_str();
+  replay_cli->add_option("--time-field", replay.time_field, "Field with the event time")->capture_default_str();
+  replay_cli->add_option("--time-unit", replay.time_unit, "Unit of numeric times: s, ms, us or ns")
+      ->capture_default_str();
+  replay_cli->add_option("--max-delay", replay.max_delay, "How far out of order events may come")
+      ->capture_default_str();
+  replay_cli->add_option("--state-ttl", replay.state_ttl,
+                         "Ends partial matches of rules without WITHIN, as engine.state_ttl does");
+  replay_cli->add_flag("--sort", replay.sort, "Order the whole file by event time first");
+  replay_cli->add_flag("--strict", replay.strict, "Exit with 3 when there were bad lines");
+  std::string events_form = "lines";
+  replay_cli->add_option("--events", events_form, "Events of a match as line numbers or whole")
+      ->check(CLI::IsMember({"lines", "full"}))
+      ->capture_default_str();
+  add_config(*replay_cli, replay.config);
+
+  ExplainArguments explain;
+  CLI::App* explain_cli = cli.add_subcommand("explain", "Show what rules become: states, links, key and policy");
+  explain_cli->add_option("path", explain.path, "Rule file or directory")->type_name("FILE|DIR")->required();
+  explain_cli->add_option("rule", explain.rule, "Only this rule")->type_name("RULE");
+  explain_cli->add_flag("--dot", explain.dot, "As a Graphviz graph");
+  add_config(*explain_cli, explain.config);
+
+  std::string config;
+  CLI::App* run_cli = cli.add_subcommand("run", "Run the daemon");
+  run_cli->add_option("--config", config, "Configuration file")->type_name("FILE")->required();
+  std::string wait = "30s";
+  CLI::App* reload_cli =
+      cli.add_subcommand("reload", "Have the running daemon reload its rules, and report the outcome");
+  reload_cli->add_option("--config", config, "Configuration file of that daemon")->type_name("FILE")->required();
+  reload_cli->add_option("--wait", wait, "How long to wait for the outcome")->capture_default_str();
+
+  try {
+    cli.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return cli.exit(error) == 0 ? kGood : kWrongUse;
+  }
+  try {
+    if (check_cli->parsed()) return check_command(check);
+    if (test_cli->parsed()) return test_command(test);
+    if (replay_cli->parsed()) {
+      replay.full_events = events_form == "full";
+      return replay_command(replay);
+    }
+    if (explain_cli->parsed()) return explain_command(explain);
+    if (run_cli->parsed()) return run_command(config);
+    const auto longest = parse_duration(wait);
+    if (!longest) {
+      std::cerr << "cepd reload: --wait is a duration such as 30s\n";
+      return kWrongUse;
+    }
+    return reload_command(config, *longest);
+  } catch (const std::exception& error) {
+    // What is expected to fail comes as a Result; this is memory or a fault of cepd.
+    std::cerr << "cepd: " << error.what() << "\n";
+    return kFailed;
+  }
+}

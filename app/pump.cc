@@ -1,0 +1,138 @@
+#include "app/pump.h"
+
+#include <algorithm>
+
+#include "app/action_calls.h"
+#include "state/layout.h"
+
+namespace cepd::app {
+namespace {
+
+std::string position_key(const SourceId& source, std::int32_t partition) {
+  std::string key;
+  state::append_ordered(key, static_cast<std::uint32_t>(partition));
+  return key + source.name();
+}
+
+}  // namespace
+
+Pump::Pump(std::shared_ptr<const nfa::Network> network, engine::EngineOptions options,
+           std::vector<adapters::SourceSettings> sources, state::StateBackend& backend, Sinks sinks, const Clock& clock)
+    : clock_(clock),
+      backend_(backend),
+      sinks_(sinks),
+      started_(clock.steady()),
+      engine_(std::move(network), options,
+              {[this](MatchPtr match) { report(std::move(match)); },
+               [this](const Event& event, DropReason reason) {
+                 sinks_.late->add(reason, event.position, "", event.raw);
+               }}) {
+  for (adapters::SourceSettings& settings : sources) {
+    const SourceId id(settings.name);
+    engine_.set_max_delay(id, settings.max_delay);
+    auto decoder = std::make_unique<adapters::JsonDecoder>(settings.decoder);
+    sources_.emplace(id, SourceState{std::move(settings), std::move(decoder)});
+  }
+}
+
+void Pump::report(MatchPtr match) {
+  for (state::OutboxRecord& record : action_calls(*match)) sinks_.outbox->add(std::move(record));
+}
+
+void Pump::decode_again(Event& event) {
+  const auto source = sources_.find(event.position.source);
+  if (source != sources_.end()) source->second.decoder->decode_again(event, engine_.network().fields());
+}
+
+Result<engine::Engine::Restored> Pump::restore() {
+  CEPD_TRY(backend_.scan(state::Space::kPositions, {}, [&](std::string_view key, std::string_view record) -> Status {
+    state::Reader in(record);
+    const std::int64_t offset = in.signed_number();
+    if (!in.at_end() || key.size() <= sizeof(std::uint64_t))
+      return error(Errc::kCorrupt, "a stored source position does not read back");
+    const auto partition = static_cast<std::int32_t>(state::read_ordered(key));
+    PartitionState restored;
+    restored.position = offset;
+    partitions_[{SourceId(key.substr(sizeof(std::uint64_t))), partition}] = restored;
+    return {};
+  }));
+  CEPD_TRY(sinks_.outbox->load(backend_));
+  auto restored = engine_.restore(backend_, [this](Event& event) { decode_again(event); });
+  // What was awake when the state was saved has the usual time to bring its next event.
+  for (auto& [id, partition] : partitions_) {
+    partition.last_input = clock_.steady();
+    partition.idle = false;
+  }
+  return restored;
+}
+
+std::optional<std::int64_t> Pump::position(const SourceId& source) const {
+  const auto it = partitions_.find({source, 0});
+  if (it == partitions_.end() || it->second.position < 0) return std::nullopt;
+  return it->second.position;
+}
+
+void Pump::take(const adapters::Message& message) {
+  ++messages_;
+  SourceState& source = source_of(message.position.source);
+  PartitionState& partition = partitions_[{message.position.source, message.position.partition}];
+  partition.position = message.position.offset;
+  partition.last_input = clock_.steady();
+  partition.idle = false;
+
+  auto decoded = source.decoder->decode(message, engine_.network().fields());
+  if (const auto* failed = std::get_if<adapters::DecodeError>(&decoded)) {
+    sinks_.dead_letter->add(failed->reason, message.position, failed->detail, message.bytes);
+    return;
+  }
+  auto& event = std::get<std::shared_ptr<Event>>(decoded);
+  // One bad clock must not make the whole fleet late.
+  if (event->time > saturating_add(clock_.now(), source.settings.max_future)) {
+    sinks_.dead_letter->add(DropReason::kFuture, message.position, "event time " + format_rfc3339(event->time),
+                            message.bytes);
+    return;
+  }
+  engine_.push(std::move(event));
+}
+
+void Pump::tick() {
+  const auto now = clock_.steady();
+  bool all_idle = true;
+  Micros longest_delay{0};
+  for (auto& [id, partition] : partitions_) {
+    const auto source = sources_.find(id.first);
+    if (source == sources_.end()) continue;  // of an earlier configuration
+    if (!partition.idle && now - partition.last_input >= source->second.settings.idle_after) {
+      partition.idle = true;
+      engine_.set_idle(id.first, id.second);
+    }
+    all_idle = all_idle && partition.idle;
+  }
+  for (const auto& [id, source] : sources_) {
+    longest_delay = std::max(longest_delay, source.settings.max_delay);
+    // A source that has sent nothing yet may have been away for only a moment.
+    all_idle = all_idle && now - started_ >= source.settings.idle_after;
+  }
+  if (all_idle) engine_.advance(saturating_add(clock_.now(), -longest_delay));
+}
+
+Status Pump::save() {
+  state::WriteBatch batch;
+  engine_.save(batch);
+  for (const auto& [id, partition] : partitions_) {
+    state::Writer record;
+    record.signed_number(partition.position);
+    batch.put(state::Space::kPositions, position_key(id.first, id.second), record.take());
+  }
+  sinks_.outbox->save(batch);
+  CEPD_TRY(backend_.commit(batch));
+  engine_.saved();
+  sinks_.outbox->saved();
+  return {};
+}
+
+std::size_t Pump::swap(std::shared_ptr<const nfa::Network> network) {
+  return engine_.swap(std::move(network), [this](Event& event) { decode_again(event); });
+}
+
+}  // namespace cepd::app

@@ -1,0 +1,77 @@
+#pragma once
+/// Moves messages from the sources through decoder and engine into the outbox, and saves the state. The daemon's one
+/// matching thread.
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/dead_letter.h"
+#include "adapters/open.h"
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "state/backend.h"
+#include "state/outbox.h"
+
+namespace cepd::app {
+
+class Pump {
+ public:
+  struct Sinks {
+    adapters::DeadLetterFile* dead_letter = nullptr;
+    adapters::DeadLetterFile* late = nullptr;  ///< may be the same
+    state::Outbox* outbox = nullptr;
+  };
+
+  Pump(std::shared_ptr<const nfa::Network> network, engine::EngineOptions options,
+       std::vector<adapters::SourceSettings> sources, state::StateBackend& backend, Sinks sinks, const Clock& clock);
+
+  /// Reads the saved state. The counts are for the log.
+  Result<engine::Engine::Restored> restore();
+  /// Offset of the last message of `source` that the saved state holds.
+  std::optional<std::int64_t> position(const SourceId& source) const;
+
+  void take(const adapters::Message& message);
+  /// Idle partitions and the clock (language.md section 7). Call at least every few hundred milliseconds.
+  void tick();
+  /// The input has ended for good.
+  void finish() { engine_.finish(); }
+
+  /// Engine, positions and undelivered actions in one transaction.
+  Status save();
+  /// Returns how many rules kept their partial matches.
+  std::size_t swap(std::shared_ptr<const nfa::Network> network);
+
+  const engine::Engine& engine() const { return engine_; }
+  std::uint64_t messages() const { return messages_; }
+
+ private:
+  struct SourceState {
+    adapters::SourceSettings settings;
+    std::unique_ptr<adapters::JsonDecoder> decoder;
+  };
+  struct PartitionState {
+    std::int64_t position = -1;
+    std::chrono::steady_clock::time_point last_input;
+    bool idle = true;
+  };
+  using PartitionId = std::pair<SourceId, std::int32_t>;
+
+  SourceState& source_of(const SourceId& id) { return sources_.at(id); }
+  void decode_again(Event& event);
+  void report(MatchPtr match);
+
+  const Clock& clock_;
+  state::StateBackend& backend_;
+  Sinks sinks_;
+  std::map<SourceId, SourceState> sources_;
+  std::map<PartitionId, PartitionState> partitions_;
+  std::chrono::steady_clock::time_point started_;
+  std::uint64_t messages_ = 0;
+  engine::Engine engine_;
+};
+
+}  // namespace cepd::app

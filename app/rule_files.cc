@@ -1,0 +1,83 @@
+#include "app/rule_files.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <system_error>
+
+#include "dsl/parse.h"
+
+namespace cepd::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+Diagnostic unreadable(const std::string& path, const std::string& why) {
+  Diagnostic diagnostic;
+  diagnostic.file = path;
+  diagnostic.message = why;
+  return diagnostic;
+}
+
+/// Nothing, with errno set, when the file cannot be read.
+std::optional<std::string> read_file(const std::string& path) {
+  std::error_code failed;
+  if (fs::is_directory(path, failed)) {
+    errno = EISDIR;
+    return std::nullopt;
+  }
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return std::nullopt;
+  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (in.bad()) return std::nullopt;
+  return text;
+}
+
+bool is_test_file(const std::string& name) { return name.ends_with(".test.rules"); }
+
+std::vector<std::string> rule_files(const std::string& path, TestFiles test_files, Diagnostics& diagnostics) {
+  std::error_code failed;
+  if (!fs::is_directory(path, failed)) return {path};
+  std::vector<std::string> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, failed)) {
+    const std::string name = entry.path().filename().string();
+    // A name with a dot in front is an editor's or a half-copied file.
+    if (name.starts_with('.') || !name.ends_with(".rules") || !entry.is_regular_file(failed)) continue;
+    if (test_files == TestFiles::kLeaveOut && is_test_file(name)) continue;
+    files.push_back(entry.path().string());
+  }
+  if (failed) diagnostics.push_back(unreadable(path, "cannot read the rule directory: " + failed.message()));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+Loaded load_rules(const std::string& path, TestFiles test_files, const std::vector<ActionSchema>& actions,
+                  const FieldPlan* before) {
+  Loaded loaded;
+  std::vector<dsl::ast::File> trees;
+  for (const std::string& file : rule_files(path, test_files, loaded.diagnostics)) {
+    std::optional<std::string> text = read_file(file);
+    if (!text) {
+      loaded.diagnostics.push_back(unreadable(file, "cannot read the rule file: " + std::string(std::strerror(errno))));
+      continue;
+    }
+    dsl::Parsed parsed = dsl::parse(file, *std::move(text));
+    loaded.diagnostics.insert(loaded.diagnostics.end(), parsed.diagnostics.begin(), parsed.diagnostics.end());
+    trees.push_back(std::move(parsed.file));
+    loaded.files.push_back(file);
+  }
+  // What did not parse would only give follow-up errors ("unknown rule").
+  if (has_errors(loaded.diagnostics)) return loaded;
+  dsl::Checked checked = dsl::check(trees, {actions}, before);
+  loaded.diagnostics.insert(loaded.diagnostics.end(), checked.diagnostics.begin(), checked.diagnostics.end());
+  loaded.rules = std::move(checked.rules);
+  return loaded;
+}
+
+}  // namespace cepd::app

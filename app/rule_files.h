@@ -1,0 +1,28 @@
+#pragma once
+/// Rule files on disk -> checked rules.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dsl/check.h"
+
+namespace cepd::app {
+
+enum class TestFiles : unsigned char {
+  kLeaveOut,  ///< the daemon loads no rule from *.test.rules
+  kInclude,
+};
+
+struct Loaded {
+  std::shared_ptr<const dsl::RuleSet> rules;  ///< null when something is wrong
+  Diagnostics diagnostics;
+  std::vector<std::string> files;  ///< read, in order of their names
+};
+
+/// Reads one file, or every *.rules file of a directory (not below it), as one set. A path that cannot be read is a
+/// diagnostic.
+Loaded load_rules(const std::string& path, TestFiles test_files, const std::vector<ActionSchema>& actions,
+                  const FieldPlan* before);
+
+}  // namespace cepd::app

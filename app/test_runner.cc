@@ -1,0 +1,243 @@
+#include "app/test_runner.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "adapters/decoder.h"
+#include "base/check.h"
+#include "state/open.h"
+
+namespace cepd::app {
+namespace {
+
+namespace plan = dsl::plan;
+
+// Payload fields may be called anything, also `type` or `ts`: the decoder reads type and time under names no rule can
+// want.
+constexpr std::string_view kTypeField = "\x01type";
+constexpr std::string_view kTimeField = "\x01time";
+
+adapters::DecoderOptions decoder_options() {
+  adapters::DecoderOptions options;
+  options.type_field = FieldPath::of(std::string(kTypeField));
+  options.time_field = FieldPath::of(std::string(kTimeField));
+  options.time_unit = TimeUnit::kMicros;
+  return options;
+}
+
+std::string given_line(const plan::Given& given) {
+  CEPD_CHECK(given.fields_json.size() >= 2 && given.fields_json.back() == '}');
+  std::string line = given.fields_json.substr(0, given.fields_json.size() - 1);
+  if (line.size() > 1) line += ',';
+  append_json_string(line, kTypeField);
+  line += ':';
+  append_json_string(line, given.type);
+  line += ',';
+  append_json_string(line, kTimeField);
+  return line + ":" + std::to_string(to_us(given.at)) + "}";
+}
+
+struct ActualField {
+  std::string name;
+  std::string json;
+  Value scalar;  // null for strings, arrays and objects: their JSON says it all
+};
+
+/// One reported match in the form an EXPECT is compared with.
+struct Actual {
+  MatchKind kind;
+  EventTime time;
+  std::vector<ActualField> fields;
+
+  std::string text() const {
+    std::string out = kind == MatchKind::kMatch ? "MATCH {" : kind == MatchKind::kTimeout ? "TIMEOUT {" : "WINDOW {";
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      out += (i == 0 ? "" : ", ") + fields[i].name + ": " + fields[i].json;
+    return out + "} @" + format_duration(time.time_since_epoch());
+  }
+};
+
+/// An EXPECT's number fits an int or double of that value, its time or duration literal a timestamp or duration.
+bool same_value(const std::string& expected_json, const ActualField& actual) {
+  if (expected_json == actual.json) return true;
+  const std::string_view unquoted = expected_json.size() >= 2 && expected_json.front() == '"'
+                                        ? std::string_view(expected_json).substr(1, expected_json.size() - 2)
+                                        : std::string_view{};
+  switch (actual.scalar.kind()) {
+    case Kind::kTimestamp:
+      return parse_rfc3339(unquoted) == actual.scalar.as_time();
+    case Kind::kDuration:
+      return parse_duration(unquoted) == actual.scalar.as_duration();
+    case Kind::kInt:
+    case Kind::kDouble: {
+      double number = 0;
+      const char* end = expected_json.data() + expected_json.size();
+      const auto parsed = std::from_chars(expected_json.data(), end, number);
+      return parsed.ec == std::errc{} && parsed.ptr == end &&
+             compare(actual.scalar, Value::real(number)) == Ordering::kEqual;
+    }
+    default:
+      return false;
+  }
+}
+
+bool fits(const plan::Expected& expected, const Actual& actual) {
+  if (expected.kind != actual.kind) return false;
+  if (expected.at && *expected.at != actual.time) return false;
+  return std::all_of(expected.fields.begin(), expected.fields.end(), [&](const auto& wanted) {
+    const auto it = std::find_if(actual.fields.begin(), actual.fields.end(),
+                                 [&](const ActualField& f) { return f.name == wanted.first; });
+    return it != actual.fields.end() && same_value(wanted.second, *it);
+  });
+}
+
+/// Feeds one engine, which can be replaced by one restored from its saved state.
+class Subject {
+ public:
+  Subject(std::shared_ptr<const nfa::Network> network, const plan::Test& test, TestMode mode)
+      : network_(std::move(network)),
+        test_(test),
+        mode_(mode),
+        decoder_(decoder_options()),
+        backend_(state::memory_backend()) {
+    make_engine();
+  }
+
+  /// Empty, or why the given event cannot be one.
+  std::string give(const plan::Given& given) {
+    if (given.watermark) {
+      // "Moves the watermark to just after d": no event at d can come any more.
+      engine_->advance(saturating_add(given.at, Micros(1)));
+    } else {
+      adapters::Message message;
+      message.position = {source_, 0, next_offset_++};
+      message.bytes = given_line(given);
+      auto decoded = decoder_.decode(message, network_->fields());
+      if (auto* failed = std::get_if<adapters::DecodeError>(&decoded)) {
+        return std::string(drop_reason_name(failed->reason)) + ": " + failed->detail;
+      }
+      engine_->push(std::move(std::get<std::shared_ptr<Event>>(decoded)));
+    }
+    if (mode_ == TestMode::kRestoreAfterEachEvent) restore_from_save();
+    return {};
+  }
+
+  std::vector<Actual> take_actual() { return std::exchange(actual_, {}); }
+  const std::vector<std::string>& late() const { return late_; }
+  const engine::Engine& engine() const { return *engine_; }
+
+ private:
+  void make_engine() {
+    engine::EngineOptions options;
+    options.track_changes = mode_ == TestMode::kRestoreAfterEachEvent;
+    engine_ = std::make_unique<engine::Engine>(
+        network_, options,
+        engine::Engine::Handlers{[this](MatchPtr match) { note(*match); },
+                                 [this](const Event& event, DropReason reason) {
+                                   late_.push_back("event @" + format_duration(event.time.time_since_epoch()) +
+                                                   " was " + std::string(drop_reason_name(reason)));
+                                 }});
+    engine_->set_max_delay(source_, test_.max_delay);
+  }
+
+  void restore_from_save() {
+    state::WriteBatch batch;
+    engine_->save(batch);
+    CEPD_CHECK(backend_->commit(batch).has_value());
+    make_engine();
+    const auto restored =
+        engine_->restore(*backend_, [this](Event& event) { decoder_.decode_again(event, network_->fields()); });
+    CEPD_CHECK(restored.has_value());
+  }
+
+  void note(const Match& match) {
+    if (match.rule != test_.rule) return;
+    Actual actual{match.kind, match.time, {}};
+    for (const NamedValue& item : match.emit) {
+      std::string json;
+      append_json(json, item.value);
+      actual.fields.push_back({item.name, std::move(json), item.value.is_text() ? Value::null() : item.value});
+    }
+    actual_.push_back(std::move(actual));
+  }
+
+  std::shared_ptr<const nfa::Network> network_;
+  const plan::Test& test_;
+  TestMode mode_;
+  adapters::JsonDecoder decoder_;
+  std::unique_ptr<state::StateBackend> backend_;
+  std::unique_ptr<engine::Engine> engine_;
+  SourceId source_{"test"};
+  std::int64_t next_offset_ = 0;
+  std::vector<Actual> actual_;
+  std::vector<std::string> late_;
+};
+
+std::string side_by_side(const plan::Stage& stage, const std::vector<Actual>& actual) {
+  constexpr std::size_t kWidest = 60;
+  std::vector<std::string> left, right;
+  for (const plan::Expected& expected : stage.expected) left.push_back(expected.text);
+  for (const Actual& each : actual) right.push_back(each.text());
+  if (left.empty()) left.emplace_back("NOTHING");
+  if (right.empty()) right.emplace_back("nothing");
+  std::size_t width = std::string_view("expected").size();
+  for (const std::string& text : left) width = std::max(width, std::min(text.size(), kWidest));
+  const auto row = [&](const std::string& a, const std::string& b, bool same) {
+    return "    " + a + std::string(a.size() < width ? width - a.size() : 0, ' ') + (same ? "   " : " | ") + b + "\n";
+  };
+  std::string out = row("expected", "actual", true);
+  for (std::size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
+    const bool same = i < stage.expected.size() && i < actual.size() && fits(stage.expected[i], actual[i]);
+    out += row(i < left.size() ? left[i] : "-", i < right.size() ? right[i] : "-", same);
+  }
+  return out;
+}
+
+std::string furthest_partial_match(const engine::Engine& engine, const std::string& rule) {
+  const auto partial = engine.partial_matches(rule);
+  if (partial.empty()) return "    no partial match is waiting\n";
+  const engine::Engine::PartialMatch& best = partial.front();
+  std::string out = "    furthest partial match";
+  if (!best.key.empty()) out += " of " + best.key;
+  out += ":";
+  for (const Binding& binding : best.bindings) {
+    for (const EventPtr& event : binding.events) {
+      out += " " + binding.name + " @" + format_duration(event->time.time_since_epoch());
+    }
+  }
+  if (!best.waiting_for.empty()) {
+    out += "; it waits for ";
+    for (std::size_t i = 0; i < best.waiting_for.size(); ++i) out += (i == 0 ? "" : " or ") + best.waiting_for[i];
+  }
+  if (best.expires) out += "; its time is up after @" + format_duration(best.expires->time_since_epoch());
+  return out + "\n";
+}
+
+}  // namespace
+
+TestOutcome run_test(const std::shared_ptr<const nfa::Network>& network, const plan::Test& test, TestMode mode) {
+  TestOutcome outcome{test.name, test.rule, test.file, test.line, true, {}};
+  Subject subject(network, test, mode);
+  for (std::size_t number = 0; number < test.stages.size() && outcome.passed; ++number) {
+    const plan::Stage& stage = test.stages[number];
+    for (const plan::Given& given : stage.given) {
+      if (const std::string wrong = subject.give(given); !wrong.empty()) {
+        outcome.passed = false;
+        outcome.report = "    GIVEN " + given.type + " @" + format_duration(given.at.time_since_epoch()) +
+                         " is no event: " + wrong + "\n";
+        return outcome;
+      }
+    }
+    const std::vector<Actual> actual = subject.take_actual();
+    outcome.passed = actual.size() == stage.expected.size() &&
+                     std::equal(stage.expected.begin(), stage.expected.end(), actual.begin(), fits);
+    if (!outcome.passed) {
+      outcome.report = side_by_side(stage, actual) + furthest_partial_match(subject.engine(), test.rule);
+      for (const std::string& late : subject.late()) outcome.report += "    " + late + "\n";
+    }
+  }
+  return outcome;
+}
+
+}  // namespace cepd::app

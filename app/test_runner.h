@@ -1,0 +1,28 @@
+#pragma once
+/// Runs the TEST blocks of a set of rules (language.md section 8). Needs no service.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dsl/plan.h"
+#include "engine/engine.h"
+#include "nfa/network.h"
+
+namespace cepd::app {
+
+struct TestOutcome {
+  std::string name, rule, file;
+  unsigned line = 1;
+  bool passed = false;
+  std::string report;  ///< of a failure: expected and actual side by side, and the partial match that got furthest
+};
+
+/// How the engine under test is driven: the plain way, or with its state saved and restored after every event.
+enum class TestMode : unsigned char { kPlain, kRestoreAfterEachEvent };
+
+TestOutcome run_test(const std::shared_ptr<const nfa::Network>& network, const dsl::plan::Test& test,
+                     TestMode mode = TestMode::kPlain);
+
+}  // namespace cepd::app

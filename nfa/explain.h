@@ -1,0 +1,16 @@
+#pragma once
+/// What a rule became, for people.
+
+#include <string>
+
+#include "nfa/network.h"
+
+namespace cepd::nfa {
+
+/// The rule's input, key, bound, policy, states and links in text, one screen for a usual rule.
+std::string explain(const Network& network, std::size_t rule);
+
+/// The same states and links as a Graphviz digraph.
+std::string explain_dot(const Network& network, std::size_t rule);
+
+}  // namespace cepd::nfa
