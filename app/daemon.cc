@@ -93,7 +93,7 @@ Status Daemon::open(Signals& signals) {
 
   Diagnostics diagnostics;
   sources_ = make_sources(settings_, diagnostics);
-  auto actions = actions::open_actions(settings_.root.find("actions"), clock_, diagnostics);
+  auto actions = actions::open_actions(settings_.root.find("actions"), diagnostics);
   print_diagnostics(diagnostics);
   if (has_errors(diagnostics)) return error(Errc::kInvalidArgument, "the configuration has errors");
   if (sources_.empty())
