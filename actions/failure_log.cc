@@ -23,7 +23,7 @@ bool FailureLog::may_write() {
 
 std::string FailureLog::unwritten() {
   const auto count = std::exchange(unwritten_, 0);
-  return count == 0 ? std::string() : " (and " + std::to_string(count) + " failures before)";
+  return count == 0 ? std::string() : " (" + std::to_string(count) + " more not logged before)";
 }
 
 void FailureLog::retrying(const std::string& idempotency_key, const std::string& detail,

@@ -40,8 +40,8 @@ TEST_CASE("failure log: the first failure, then one line in ten seconds, then th
   failures.rejected("k4", "answered 400");
   CHECK(log.text() ==
         "warning action hook: k1 is tried again in 500 ms: no answer\n"
-        "warning action hook: k1 is tried again in 4000 ms: answered 503 (and 2 failures before)\n"
+        "warning action hook: k1 is tried again in 4000 ms: answered 503 (2 more not logged before)\n"
         "info action hook: works again after 4 failed tries\n"
         "error action hook: k2 is given up: answered 400\n"
-        "error action hook: k4 is given up: answered 400 (and 1 failures before)\n");
+        "error action hook: k4 is given up: answered 400 (1 more not logged before)\n");
 }

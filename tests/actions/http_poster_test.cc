@@ -38,15 +38,17 @@ TEST_CASE("http: posts the body with its headers and uses the connection again")
 TEST_CASE("http: each status says whether to try again") {
   HttpReceiver receiver;
   HttpPoster poster({}, {}, "");
-  const auto delivery_of = [&](int status) {
-    receiver.answer({{status, "why", {}}});
-    return poster.post(receiver.url(), "{}", "key").delivery;
+  const auto answers = [&](int status, Delivery expected) {
+    receiver.answer({{status, "", {}}});
+    const Outcome outcome = poster.post(receiver.url(), "{}", "key");
+    CAPTURE(status);
+    CHECK(outcome.delivery == expected);
+    CHECK(outcome.detail ==
+          (expected == Delivery::kDone ? "" : origin(receiver) + " answered " + std::to_string(status)));
   };
-  for (const int status : {200, 201, 202, 204}) CHECK(delivery_of(status) == Delivery::kDone);
-  for (const int status : {408, 425, 429, 500, 502, 503, 504}) CHECK(delivery_of(status) == Delivery::kRetry);
-  for (const int status : {301, 302, 307, 400, 401, 404, 409, 410, 422}) {
-    CHECK(delivery_of(status) == Delivery::kRejected);
-  }
+  for (const int status : {200, 201, 202, 204}) answers(status, Delivery::kDone);
+  for (const int status : {408, 425, 429, 500, 502, 503, 504}) answers(status, Delivery::kRetry);
+  for (const int status : {301, 302, 307, 400, 401, 404, 409, 410, 422}) answers(status, Delivery::kRejected);
 }
 
 TEST_CASE("http: a redirect is not followed") {

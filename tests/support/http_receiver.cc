@@ -45,7 +45,7 @@ struct HttpReceiver::Server {
     changed.wait(lock, [this] { return !held; });
     to.status = answer.status;
     for (const auto& [name, value] : answer.headers) to.set_header(name, value);
-    to.set_content(answer.body, "text/plain");
+    if (!answer.body.empty()) to.set_content(answer.body, "text/plain");  // a 204 must not have one
   }
 
   void listen() {
