@@ -1,0 +1,166 @@
+#include "dsl/check.h"
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <map>
+#include <tuple>
+
+#include "dsl/check_rule.h"
+#include "dsl/check_test_block.h"
+
+namespace cepd::dsl {
+namespace {
+
+using checking::Reporter;
+using checking::SetContext;
+
+class SetChecker {
+ public:
+  SetChecker(const std::vector<ast::File>& files, const CheckOptions& options, const FieldPlan* before)
+      : files_(files),
+        found_(files.size()),
+        fields_(before == nullptr ? FieldPlan() : *before),
+        set_(options, fields_) {
+    fields_.begin_set();
+    for (std::size_t i = 0; i < files.size(); ++i) reporters_.emplace_back(files[i], found_[i]);
+  }
+
+  Checked check() {
+    for_each<ast::ConstDecl>([&](const ast::ConstDecl& s, Reporter& report) { constant(s, report); });
+    for_each<ast::EventDecl>([&](const ast::EventDecl& s, Reporter& report) { event(s, report); });
+    for_each<ast::Rule>([&](const ast::Rule& s, Reporter& report) { announce(s, report); });
+    rules();
+    for_each<ast::Test>([&](const ast::Test& s, Reporter& report) { test(s, report); });
+
+    Checked out;
+    for (Diagnostics& list : found_) {
+      std::stable_sort(list.begin(), list.end(), [](const Diagnostic& a, const Diagnostic& b) {
+        return std::tie(a.line, a.column) < std::tie(b.line, b.column);
+      });
+      // One mistake may show at several elements: a key field that two types lack is two, an unknown constant is one.
+      const auto same = [](const Diagnostic& a, const Diagnostic& b) {
+        return a.line == b.line && a.column == b.column && a.message == b.message;
+      };
+      list.erase(std::unique(list.begin(), list.end(), same), list.end());
+      std::move(list.begin(), list.end(), std::back_inserter(out.diagnostics));
+    }
+    if (has_errors(out.diagnostics)) return out;
+    std::sort(result_.rules.begin(), result_.rules.end(),
+              [](const plan::Rule& a, const plan::Rule& b) { return a.name < b.name; });
+    std::sort(result_.disabled.begin(), result_.disabled.end());
+    result_.fields = std::move(fields_);
+    out.rules = std::make_shared<const RuleSet>(std::move(result_));
+    return out;
+  }
+
+ private:
+  template <class Statement, class Visit>
+  void for_each(const Visit& visit) {
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      for (const ast::Statement& statement : files_[i].statements) {
+        if (const auto* wanted = std::get_if<Statement>(&statement)) visit(*wanted, reporters_[i]);
+      }
+    }
+  }
+
+  /// False, and reported, for the second statement of a kind with one name.
+  bool first_of_name(const char* kind, const ast::Name& name, Reporter& report) {
+    const std::string title = std::string(kind) + " " + name.text;
+    const auto [it, added] = first_.emplace(title, std::pair(&report, name.where));
+    if (added) return true;
+    const auto& [where_report, where] = it->second;
+    report.error(name.where, "a second " + title + "; the first stands at " + where_report->place(where));
+    return false;
+  }
+
+  void constant(const ast::ConstDecl& decl, Reporter& report) {
+    if (!first_of_name("CONST", decl.name, report)) return;
+    if (const auto* literal = std::get_if<ast::Literal>(&decl.value->node)) {
+      set_.constants.emplace(decl.name.text, literal);
+      return;
+    }
+    report.error(decl.value->where, "a CONST is a literal", "write it like CONST " + decl.name.text + " = 20");
+    static const ast::Literal kUnknown{ast::Null{}};
+    set_.constants.emplace(decl.name.text, &kUnknown);
+  }
+
+  void event(const ast::EventDecl& decl, Reporter& report) {
+    set_.declared = true;
+    if (!first_of_name("EVENT", decl.name, report)) return;
+    std::vector<DeclaredField> fields;
+    for (const ast::FieldDecl& field : decl.fields) {
+      const auto same = [&](const DeclaredField& f) { return f.name == field.name.text; };
+      if (std::any_of(fields.begin(), fields.end(), same)) {
+        report.error(field.name.where, "two fields of " + decl.name.text + " are called " + field.name.text);
+        continue;
+      }
+      const auto type = parse_field_type(field.type.text);
+      if (!type) {
+        std::string near = did_you_mean(field.type.text, {"bool", "int", "double", "string", "timestamp", "duration"});
+        if (near.empty()) near = "there are bool, int, double, string, timestamp and duration";
+        report.error(field.type.where, "unknown field type " + field.type.text, near);
+      }
+      fields.push_back({field.name.text, type.value_or(FieldType::kString), field.nullable});
+    }
+    fields_.declare(fields_.add_type(decl.name.text), std::move(fields));
+  }
+
+  void announce(const ast::Rule& rule, Reporter& report) {
+    if (!first_of_name("RULE", rule.name, report)) return;
+    const bool disabled = rule.status == ast::RuleStatus::kDisabled;
+    set_.rules[rule.name.text].disabled = disabled;
+    if (!disabled) checking::register_types(rule, set_);
+  }
+
+  void rules() {
+    bool some_disabled = false;
+    for_each<ast::Rule>([&](const ast::Rule& rule, Reporter& report) {
+      if (rule.status == ast::RuleStatus::kDisabled) {
+        some_disabled = true;
+      } else {
+        result_.rules.push_back(checking::check_rule(rule, set_, report, note_of(rule)));
+      }
+    });
+    if (!some_disabled) return;
+    // A rule that is not loaded must not make the decoder read anything.
+    FieldPlan aside = fields_;
+    set_.fields = &aside;
+    for_each<ast::Rule>([&](const ast::Rule& rule, Reporter&) {
+      if (rule.status == ast::RuleStatus::kDisabled) checking::register_types(rule, set_);
+    });
+    for_each<ast::Rule>([&](const ast::Rule& rule, Reporter& report) {
+      if (rule.status != ast::RuleStatus::kDisabled) return;
+      checking::check_rule(rule, set_, report, note_of(rule));
+      result_.disabled.push_back(rule.name.text);
+    });
+    set_.fields = &fields_;
+  }
+
+  /// What tests need to know of the rule; of a second rule with a name nobody asks.
+  checking::RuleNote& note_of(const ast::Rule& rule) {
+    return first_.at("RULE " + rule.name.text).second.begin == rule.name.where.begin ? set_.rules[rule.name.text]
+                                                                                     : second_note_;
+  }
+
+  void test(const ast::Test& test, Reporter& report) {
+    if (first_of_name("TEST", test.name, report)) result_.tests.push_back(checking::check_test(test, set_, report));
+  }
+
+  const std::vector<ast::File>& files_;
+  std::vector<Diagnostics> found_;                                                 // by file
+  std::deque<Reporter> reporters_;                                                 // by file
+  std::map<std::string, std::pair<Reporter*, ast::Location>, std::less<>> first_;  // "RULE name" -> where it stands
+  checking::RuleNote second_note_;
+  FieldPlan fields_;
+  SetContext set_;
+  RuleSet result_;
+};
+
+}  // namespace
+
+Checked check(const std::vector<ast::File>& files, const CheckOptions& options, const FieldPlan* before) {
+  return SetChecker(files, options, before).check();
+}
+
+}  // namespace cepd::dsl

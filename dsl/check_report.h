@@ -1,0 +1,42 @@
+#pragma once
+/// Where the checks put what they find. Internal to dsl/check*.cc.
+
+#include <string>
+#include <string_view>
+
+#include "base/diagnostic.h"
+#include "dsl/ast.h"
+
+namespace cepd::dsl::checking {
+
+/// Diagnostics of one file. Only looks at the file and the list; both outlive it.
+class Reporter {
+ public:
+  Reporter(const ast::File& file, Diagnostics& out) : file_(file), out_(out) {}
+
+  void error(ast::Location where, std::string message, std::string suggestion = {}) {
+    ++errors_;
+    add(Severity::kError, where, std::move(message), std::move(suggestion));
+  }
+  void warn(ast::Location where, std::string message, std::string suggestion = {}) {
+    add(Severity::kWarning, where, std::move(message), std::move(suggestion));
+  }
+
+  std::size_t errors() const { return errors_; }
+
+  const std::string& file() const { return file_.name; }
+  /// What is written at `where`.
+  std::string_view text_at(ast::Location where) const;
+  /// "cart.rules:3:7"
+  std::string place(ast::Location where) const;
+  unsigned line(ast::Location where) const;
+
+ private:
+  void add(Severity severity, ast::Location where, std::string message, std::string suggestion);
+
+  const ast::File& file_;
+  Diagnostics& out_;
+  std::size_t errors_ = 0;
+};
+
+}  // namespace cepd::dsl::checking

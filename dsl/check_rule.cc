@@ -1,0 +1,290 @@
+#include "dsl/check_rule.h"
+
+#include <algorithm>
+#include <set>
+
+#include "dsl/check_action.h"
+#include "dsl/check_null.h"
+#include "dsl/check_pattern.h"
+#include "dsl/check_warn.h"
+#include "dsl/plan_print.h"
+#include "dsl/print.h"
+
+namespace cepd::dsl::checking {
+namespace {
+
+plan::Policy plan_policy(ast::Policy policy) {
+  switch (policy) {
+    case ast::Policy::kConsume:
+      return plan::Policy::kConsume;
+    case ast::Policy::kNoSkip:
+      return plan::Policy::kNoSkip;
+    case ast::Policy::kSkipPastLast:
+      return plan::Policy::kSkipPastLast;
+    case ast::Policy::kSkipToNext:
+      return plan::Policy::kSkipToNext;
+    case ast::Policy::kSkipToFirst:
+      return plan::Policy::kSkipToFirst;
+    case ast::Policy::kSkipToLast:
+      return plan::Policy::kSkipToLast;
+  }
+  return plan::Policy::kConsume;
+}
+
+class RuleChecker {
+ public:
+  RuleChecker(const ast::Rule& rule, SetContext& set, Reporter& report)
+      : rule_(rule), report_(report), scope_{set, report, {}, {}, {}, {}} {}
+
+  plan::Rule check(RuleNote& note) {
+    const std::size_t before = report_.errors();
+    plan::Rule out;
+    out.name = rule_.name.text;
+    out.file = report_.file();
+    out.description = rule_.description;
+    out.status = rule_.status == ast::RuleStatus::kShadow ? plan::Status::kShadow : plan::Status::kEnabled;
+    key();
+    if (rule_.within) out.within = scope_.set.duration(*rule_.within, "WITHIN", report_);
+    written_ = build_elements(rule_, scope_);
+    if (rule_.on_timeout && !rule_.within) {
+      report_.error(rule_.on_timeout->where, "ON TIMEOUT needs a bound: the pattern has no WITHIN");
+    }
+    if (rule_.limit) out.limit = limit(*rule_.limit);
+    if (written_.empty()) return out;  // conditions of a pattern that is not understood would only be misread
+
+    element_tests();
+    from(out);
+    for (const ast::EventPattern& event : rule_.unless) out.unless.push_back(event_test(event, Place::kUnless));
+    where();
+    could_start();
+    if (rule_.having) {
+      ExprBuilder builder(scope_, Place::kHaving);
+      if (auto condition = builder.condition(*rule_.having)) out.having.push_back(std::move(condition));
+    }
+    policy(out);
+    results(out, note);
+    note.has_timeout = rule_.on_timeout.has_value();
+    out.key = scope_.key;
+    out.elements = std::move(scope_.elements);
+    note.sound = report_.errors() == before;
+    if (!note.sound) return out;
+    warn(RuleText{rule_, written_, conditions_}, out, scope_, report_);
+    out.fingerprint = print_pattern(out, *scope_.set.fields) + print_reads(out, *scope_.set.fields);
+    out.text = print(rule_);
+    return out;
+  }
+
+ private:
+  void key() {
+    for (const ast::KeyField& field : rule_.key) {
+      if (std::count(scope_.key.begin(), scope_.key.end(), field.path) != 0) {
+        report_.error(field.where, "two fields of KEY are called " + to_string(field.path));
+      }
+      scope_.key.push_back(field.path);
+    }
+    scope_.key_kinds.assign(scope_.key.size(), Kinds());
+  }
+
+  std::optional<plan::Limit> limit(const ast::Limit& written) {
+    const auto per = scope_.set.duration(written.per, "PER", report_);
+    if (written.count == 0) report_.error(written.where, "LIMIT needs a number of at least 1");
+    if (!per) return std::nullopt;
+    return plan::Limit{written.count, *per};
+  }
+
+  void key_refs(const ast::EventPattern& event, plan::EventTest& test) {
+    if (!event.by.empty() && rule_.key.empty()) {
+      report_.error(event.where, "BY says where KEY comes from, and the rule has no KEY");
+      return;
+    }
+    if (!event.by.empty() && event.by.size() != rule_.key.size()) {
+      report_.error(event.where, "BY needs as many fields as KEY: " + std::to_string(rule_.key.size()) + ", not " +
+                                     std::to_string(event.by.size()));
+      return;
+    }
+    for (std::size_t i = 0; i < rule_.key.size(); ++i) {
+      const bool by = !event.by.empty();
+      const ast::Location where = by ? event.where : rule_.key[i].where;
+      const bool quoted = !by && last_name_quoted(report_, where);
+      test.key.push_back(field_ref(scope_.set, test.types, by ? event.by[i] : rule_.key[i].path, quoted));
+      if (test.types.any) scope_.key_kinds[i] = Kinds::all();
+      // Every type must have the field, or none of its events has the key.
+      for (const TypeId type : test.types.ids) {
+        const auto kinds = field_kinds(scope_.set, plan::Types{false, {type}}, test.key.back(), where, report_);
+        if (kinds) scope_.key_kinds[i] = scope_.key_kinds[i] | kinds->first;
+      }
+    }
+  }
+
+  plan::EventTest event_test(const ast::EventPattern& event, Place place) {
+    plan::EventTest out;
+    out.types = build_types(event, scope_);
+    if (!out.types.any && out.types.ids.empty()) return out;
+    key_refs(event, out);
+    if (event.condition) {
+      ExprBuilder builder(scope_, place, out.types);
+      if (auto condition = builder.condition(*event.condition)) out.conditions.push_back(std::move(condition));
+    }
+    return out;
+  }
+
+  void element_tests() {
+    conditions_.resize(written_.size());
+    // Keys first: conditions may speak of them.
+    for (std::size_t i = 0; i < written_.size(); ++i) key_refs(*written_[i].event, scope_.elements[i].test);
+    for (std::size_t i = 0; i < written_.size(); ++i) {
+      if (!written_[i].event->condition) continue;
+      ExprBuilder builder(scope_, Place::kElement, i);
+      add_condition(i, builder.condition(*written_[i].event->condition), written_[i].event->condition->where);
+    }
+  }
+
+  void add_condition(std::size_t element, plan::ExprPtr condition, ast::Location where) {
+    if (condition == nullptr) return;
+    scope_.elements[element].test.conditions.push_back(std::move(condition));
+    conditions_[element].push_back(where);
+  }
+
+  void from(plan::Rule& out) {
+    const bool any_element = std::any_of(scope_.elements.begin(), scope_.elements.end(),
+                                         [](const plan::Element& e) { return e.test.types.any; });
+    if (!rule_.from) {
+      // `*` without FROM: the input is every event with the key.
+      if (any_element) out.from.emplace().push_back(event_test(ast::EventPattern{}, Place::kFrom));
+      return;
+    }
+    std::set<TypeId> types;
+    bool any = rule_.from->any;
+    out.from.emplace();
+    if (any) out.from->push_back(event_test(ast::EventPattern{}, Place::kFrom));
+    for (const ast::EventPattern& event : rule_.from->inputs) {
+      out.from->push_back(event_test(event, Place::kFrom));
+      any |= out.from->back().types.any;
+      types.insert(out.from->back().types.ids.begin(), out.from->back().types.ids.end());
+    }
+    if (any) return;
+    for (const WrittenElement& each : written_) {
+      for (const ast::Name& type : each.event->types) {
+        const auto id = scope_.set.fields->find(type.text);
+        if (id && types.count(*id) == 0) {
+          report_.error(type.where, type.text + " stands in the pattern and not in FROM: none would ever come",
+                        "add it to FROM");
+        }
+      }
+    }
+  }
+
+  // ---- WHERE: each part of its top-level AND goes to the last element that it names ----
+
+  void where() {
+    if (rule_.where_condition) where_part(*rule_.where_condition);
+  }
+
+  void where_part(const ast::Expr& expr) {
+    if (const auto* binary = std::get_if<ast::Binary>(&expr.node); binary && binary->op == ast::BinaryOp::kAnd) {
+      where_part(*binary->left);
+      where_part(*binary->right);
+      return;
+    }
+    std::size_t own = 0;
+    for_each_path(expr, [&](const ast::PathRef& ref, bool counted) {
+      if (ref.from_this || (ref.path.steps.size() == 1 && !counted)) return;
+      const auto* first = std::get_if<std::string>(&ref.path.steps.front());
+      const auto it = first == nullptr ? scope_.names.end() : scope_.names.find(*first);
+      if (it != scope_.names.end()) own = std::max(own, it->second);
+    });
+    ExprBuilder builder(scope_, Place::kWhere, own);
+    add_condition(own, builder.condition(expr), expr.where);
+  }
+
+  // ---- an element whose condition can never hold on its first event ----
+
+  void could_start() {
+    for (std::size_t i = 0; i < scope_.elements.size(); ++i) {
+      const plan::Element& element = scope_.elements[i];
+      if (element.negated) continue;
+      const bool start = may_start(scope_.elements, i);
+      for (std::size_t k = 0; k < element.test.conditions.size(); ++k) {
+        const plan::Expr& condition = *element.test.conditions[k];
+        const auto id = static_cast<plan::ElementId>(i);
+        constexpr auto kNobody = static_cast<plan::ElementId>(UINT16_MAX);
+        if (!can_be_true(condition, {false, kNobody}) || can_be_true(condition, {start, id})) continue;
+        const bool previous = !can_be_true(condition, {start, kNobody});
+        const std::string what = previous ? "prev is null on the first event of a match"
+                                          : element.name + " has taken nothing yet when its first event is tested";
+        const std::string hint = std::string("say what holds then, like ") +
+                                 (previous ? "prev(x) IS NULL OR …" : "count(" + element.name + ") = 0 OR …");
+        if (start) {
+          report_.error(conditions_[i][k], what + ": this is never true there, and the rule could not start", hint);
+        } else {
+          report_.warn(conditions_[i][k], what + ": this is never true there, and it never takes one", hint);
+        }
+      }
+    }
+  }
+
+  void policy(plan::Rule& out) {
+    if (!rule_.after_match) return;
+    const ast::AfterMatch& written = *rule_.after_match;
+    out.policy = plan_policy(written.policy);
+    if (!written.element) return;
+    const ast::Name& name = *written.element;
+    const auto it = scope_.names.find(name.text);
+    if (it == scope_.names.end()) {
+      report_.error(name.where, "unknown element " + name.text, did_you_mean(name.text, scope_.bound_names()));
+      return;
+    }
+    out.policy_element = static_cast<plan::ElementId>(it->second);
+    const plan::Element& element = scope_.elements[it->second];
+    const bool last = written.policy == ast::Policy::kSkipToLast;
+    if (element.negated) {
+      report_.error(name.where, name.text + " is a NOT: no event is ever bound to it");
+    } else if (element.min == 0) {
+      report_.error(name.where, name.text + " may be bound to nothing, and there would be nothing to skip to");
+    } else if (may_start(scope_.elements, it->second) && !(last && element.min > 1)) {
+      report_.error(name.where,
+                    std::string("the ") + (last ? "last " : "first ") + name.text +
+                        " may be the first event of the match, and skipping to it would drop nothing",
+                    "SKIP TO NEXT drops what started on that event");
+    }
+  }
+
+  // ---- what is done with a match ----
+
+  void results(plan::Rule& out, RuleNote& note) {
+    Items emit = build_items(scope_, rule_.emit ? &*rule_.emit : nullptr);
+    out.labels = build_labels(scope_, rule_.labels);
+    out.actions = rule_.actions.empty() ? std::vector{log_action(emit, false)}
+                                        : build_actions(scope_, rule_.actions, emit, out.labels);
+    for (const plan::Item& item : emit.items) note.emitted.push_back(item.name);
+    out.emit = std::move(emit.items);
+    if (!rule_.on_timeout) return;
+    const ast::OnTimeout& written = *rule_.on_timeout;
+    Items late = build_items(scope_, written.emit ? &*written.emit : nullptr);
+    out.on_timeout.emplace();
+    out.on_timeout->actions = written.actions.empty() ? std::vector{log_action(late, true)}
+                                                      : build_actions(scope_, written.actions, late, out.labels);
+    for (const plan::Item& item : late.items) note.emitted_on_timeout.push_back(item.name);
+    out.on_timeout->emit = std::move(late.items);
+  }
+
+  const ast::Rule& rule_;
+  Reporter& report_;
+  RuleScope scope_;
+  std::vector<WrittenElement> written_;
+  std::vector<std::vector<ast::Location>> conditions_;  // of each element's conditions, in their order
+};
+
+}  // namespace
+
+void register_types(const ast::Rule& rule, SetContext& set) {
+  for_each_event(rule, [&](const ast::EventPattern& event) {
+    for (const ast::Name& type : event.types) set.fields->set_named(set.fields->add_type(type.text));
+  });
+}
+
+plan::Rule check_rule(const ast::Rule& rule, SetContext& set, Reporter& report, RuleNote& note) {
+  return RuleChecker(rule, set, report).check(note);
+}
+
+}  // namespace cepd::dsl::checking

@@ -1,0 +1,52 @@
+#pragma once
+/// What all statements of a set of files share while they are checked. Internal to dsl/check*.cc.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dsl/check.h"
+#include "dsl/check_report.h"
+
+namespace cepd::dsl::checking {
+
+struct RuleNote {
+  bool disabled = false;
+  bool sound = false;  ///< checked without an error: `emitted` holds
+  bool has_timeout = false;
+  std::vector<std::string> emitted, emitted_on_timeout;  ///< names of items
+};
+
+class SetContext {
+ public:
+  SetContext(const CheckOptions& check_options, FieldPlan& plan) : options(check_options), fields(&plan) {}
+
+  const CheckOptions& options;
+  FieldPlan* fields;      ///< of the set; while DISABLED rules are checked, a copy of it
+  bool declared = false;  ///< an EVENT exists: every type must have one
+  std::map<std::string, const ast::Literal*, std::less<>> constants;
+  std::map<std::string, RuleNote, std::less<>> rules;
+
+  /// The literal that `$name` stands for; null, and reported, when there is none.
+  const ast::Literal* constant(const std::string& name, ast::Location where, Reporter& report) const;
+  /// Null, and reported, unless `term` is a duration greater than zero. `keyword`: what it was written after.
+  std::optional<Micros> duration(const ast::DurationTerm& term, std::string_view keyword, Reporter& report) const;
+  /// The same, but zero is allowed.
+  std::optional<Micros> duration_or_zero(const ast::DurationTerm& term, std::string_view keyword,
+                                         Reporter& report) const;
+  /// Reports a type that is not declared where all must be.
+  bool known_type(const ast::Name& type, Reporter& report) const;
+  /// Compiled once for all rules that use it; null, and reported, when it is no regular expression.
+  std::shared_ptr<const re2::RE2> regex(const std::string& pattern, ast::Location where, Reporter& report);
+
+ private:
+  std::map<std::string, std::shared_ptr<const re2::RE2>, std::less<>> regexes_;
+};
+
+/// A literal as the plan keeps it.
+plan::Constant constant_of(const ast::Literal& literal);
+
+}  // namespace cepd::dsl::checking

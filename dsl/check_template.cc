@@ -1,0 +1,111 @@
+/// Templates: strings of actions with `{name}` in them.
+
+#include <charconv>
+
+#include "dsl/check_action.h"
+
+namespace cepd::dsl::checking {
+namespace {
+
+bool name_start(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
+bool name_part(char c) { return name_start(c) || (c >= '0' && c <= '9'); }
+
+/// `amount`, `fail.amount`, `` `door/open`.id ``, `n[0].f`; nothing for any other text.
+std::optional<FieldPath> parse_path(std::string_view text) {
+  FieldPath out;
+  std::size_t at = 0;
+  const auto name = [&] {
+    std::size_t end = at;
+    if (at < text.size() && text[at] == '`') {
+      end = text.find('`', at + 1);
+      if (end == std::string_view::npos || end == at + 1) return false;
+      out.steps.emplace_back(std::string(text.substr(at + 1, end - at - 1)));
+      at = end + 1;
+      return true;
+    }
+    if (at >= text.size() || !name_start(text[at])) return false;
+    while (end < text.size() && name_part(text[end])) ++end;
+    out.steps.emplace_back(std::string(text.substr(at, end - at)));
+    at = end;
+    return true;
+  };
+  if (!name()) return std::nullopt;
+  while (at < text.size()) {
+    if (text[at] == '.') {
+      ++at;
+      if (!name()) return std::nullopt;
+      continue;
+    }
+    if (text[at] != '[') return std::nullopt;
+    std::int64_t index = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + at + 1, end, index);
+    if (error != std::errc() || stop == end || *stop != ']') return std::nullopt;
+    out.steps.emplace_back(index);
+    at = static_cast<std::size_t>(stop - text.data()) + 1;
+  }
+  return out;
+}
+
+/// Where `{content}` stands in the string as written; the whole string where escapes hide it.
+ast::Location place_of(const Reporter& report, ast::Location where, std::string_view content) {
+  const std::string written = "{" + std::string(content) + "}";
+  const std::size_t at = report.text_at(where).find(written);
+  if (at == std::string_view::npos) return where;
+  const auto begin = static_cast<std::uint32_t>(where.begin + at + 1);
+  return {begin, static_cast<std::uint32_t>(begin + content.size())};
+}
+
+}  // namespace
+
+Built build_template(RuleScope& scope, const ActionNames& names, const std::string& text, ast::Location where) {
+  plan::Template out;
+  std::string literal;
+  bool ok = true;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if ((c == '{' || c == '}') && i + 1 < text.size() && text[i + 1] == c) {
+      literal += c;
+      ++i;
+      continue;
+    }
+    if (c != '{') {
+      literal += c;
+      continue;
+    }
+    const std::size_t end = text.find('}', i);
+    if (end == std::string::npos) {
+      scope.report.error(where, "a { in the text has no }", "write {{ for a brace");
+      return {};
+    }
+    std::string_view content = std::string_view(text).substr(i + 1, end - i - 1);
+    const ast::Location at = place_of(scope.report, where, content);
+    i = end;
+    while (!content.empty() && content.front() == ' ') content.remove_prefix(1);
+    while (!content.empty() && content.back() == ' ') content.remove_suffix(1);
+    const auto path = parse_path(content);
+    if (!path) {
+      scope.report.error(at, "expected a name in { }", "write {{ for a brace");
+      ok = false;
+      continue;
+    }
+    ExprBuilder builder(scope, names);
+    const Built built = builder.template_name(*path, at);
+    if (!built) {
+      ok = false;
+      continue;
+    }
+    if (!literal.empty()) out.parts.emplace_back(std::move(literal));
+    literal.clear();
+    out.parts.emplace_back(built.expr);
+  }
+  if (!ok) return {};
+  if (out.parts.empty()) {
+    return {std::make_shared<const plan::Expr>(plan::Expr{plan::Constant{Kind::kString, literal, {}}}), Kind::kString,
+            false};
+  }
+  if (!literal.empty()) out.parts.emplace_back(std::move(literal));
+  return {std::make_shared<const plan::Expr>(plan::Expr{std::move(out)}), Kind::kString, false};
+}
+
+}  // namespace cepd::dsl::checking

@@ -1,0 +1,370 @@
+#include "dsl/plan_print.h"
+
+#include <re2/re2.h>
+
+#include <functional>
+#include <set>
+
+#include "base/time.h"
+
+namespace cepd::dsl {
+namespace {
+
+using plan::ExprPtr;
+
+const char* op_text(plan::BinaryOp op) {
+  switch (op) {
+    case plan::BinaryOp::kOr:
+      return "OR";
+    case plan::BinaryOp::kAnd:
+      return "AND";
+    case plan::BinaryOp::kEq:
+      return "=";
+    case plan::BinaryOp::kNe:
+      return "!=";
+    case plan::BinaryOp::kLt:
+      return "<";
+    case plan::BinaryOp::kLe:
+      return "<=";
+    case plan::BinaryOp::kGt:
+      return ">";
+    case plan::BinaryOp::kGe:
+      return ">=";
+    case plan::BinaryOp::kAdd:
+      return "+";
+    case plan::BinaryOp::kSub:
+      return "-";
+    case plan::BinaryOp::kMul:
+      return "*";
+    case plan::BinaryOp::kDiv:
+      return "/";
+    case plan::BinaryOp::kMod:
+      return "%";
+  }
+  return "?";
+}
+
+const char* aggregate_text(plan::AggregateKind kind) {
+  switch (kind) {
+    case plan::AggregateKind::kCount:
+      return "count";
+    case plan::AggregateKind::kSum:
+      return "sum";
+    case plan::AggregateKind::kAvg:
+      return "avg";
+    case plan::AggregateKind::kMin:
+      return "min";
+    case plan::AggregateKind::kMax:
+      return "max";
+    case plan::AggregateKind::kStddev:
+      return "stddev";
+    case plan::AggregateKind::kPercentile:
+      return "percentile";
+    case plan::AggregateKind::kDistinct:
+      return "distinct";
+    case plan::AggregateKind::kCollect:
+      return "collect";
+  }
+  return "?";
+}
+
+std::string number_text(plan::ElementId element) { return "#" + std::to_string(static_cast<unsigned>(element)); }
+
+std::string property_text(const plan::FieldRef& ref) {
+  switch (ref.property) {
+    case plan::Property::kTime:
+      return "@time";
+    case plan::Property::kType:
+      return "@type";
+    case plan::Property::kField:
+      break;
+  }
+  return to_string(ref.path);
+}
+
+class ExprPrinter {
+ public:
+  std::string text;
+
+  void print(const plan::Expr& expr) {
+    std::visit([this](const auto& node) { visit(node); }, expr.node);
+  }
+
+ private:
+  void visit(const plan::Constant& constant) {
+    if (constant.kind == Kind::kTimestamp) {
+      text += "@\"" + format_rfc3339(constant.scalar.as_time()) + "\"";
+    } else if (constant.kind == Kind::kDuration) {
+      append_text(text, constant.scalar);
+    } else {
+      append_json(text, constant.value());
+    }
+  }
+  void visit(const plan::FieldRef& ref) {
+    switch (ref.subject) {
+      case plan::Subject::kTested:
+        text += "tested";
+        break;
+      case plan::Subject::kPrevious:
+        text += "prev";
+        break;
+      case plan::Subject::kFirst:
+        text += number_text(ref.element) + ".first";
+        break;
+      case plan::Subject::kLast:
+        text += number_text(ref.element);
+        break;
+      case plan::Subject::kIndex:
+        text += number_text(ref.element) + "[" + std::to_string(ref.index) + "]";
+        break;
+    }
+    text += "." + property_text(ref);
+  }
+  void visit(const plan::KeyRef& ref) { text += "key" + std::to_string(ref.index); }
+  void visit(const plan::EmitRef& ref) { text += "emit" + std::to_string(ref.index); }
+  void visit(const plan::Aggregate& aggregate) {
+    text += std::string(aggregate_text(aggregate.kind)) + "(" + number_text(aggregate.element);
+    if (aggregate.field) text += "." + property_text(*aggregate.field);
+    if (aggregate.kind == plan::AggregateKind::kPercentile) {
+      text += ", ";
+      append_json(text, Value::real(aggregate.percentile));
+    }
+    text += ")";
+  }
+  void visit(const plan::Unary& node) {
+    text += node.op == plan::UnaryOp::kNot ? "(NOT " : "(-";
+    print(*node.operand);
+    text += ")";
+  }
+  void visit(const plan::Binary& node) {
+    text += "(";
+    print(*node.left);
+    text += std::string(" ") + op_text(node.op) + " ";
+    print(*node.right);
+    text += ")";
+  }
+  void visit(const plan::In& node) {
+    text += "(";
+    print(*node.operand);
+    text += node.negated ? " NOT IN (" : " IN (";
+    list(node.list);
+    text += "))";
+  }
+  void visit(const plan::Between& node) {
+    text += "(";
+    print(*node.operand);
+    text += node.negated ? " NOT BETWEEN " : " BETWEEN ";
+    print(*node.low);
+    text += " AND ";
+    print(*node.high);
+    text += ")";
+  }
+  void visit(const plan::Matches& node) {
+    text += "(";
+    print(*node.operand);
+    text += node.negated ? " NOT MATCHES " : " MATCHES ";
+    append_json_string(text, node.pattern->pattern());
+    text += ")";
+  }
+  void visit(const plan::IsNull& node) {
+    text += "(";
+    print(*node.operand);
+    text += node.negated ? " IS NOT NULL)" : " IS NULL)";
+  }
+  void visit(const plan::FunctionCall& node) {
+    for (const plan::FunctionInfo& info : plan::functions()) {
+      if (info.function == node.function) text += info.name;
+    }
+    text += "(";
+    list(node.arguments);
+    text += ")";
+  }
+  void visit(const plan::Template& node) {
+    text += "template(";
+    bool first = true;
+    for (const auto& part : node.parts) {
+      if (!first) text += ", ";
+      first = false;
+      if (const auto* literal = std::get_if<std::string>(&part)) {
+        append_json_string(text, *literal);
+      } else {
+        print(*std::get<ExprPtr>(part));
+      }
+    }
+    text += ")";
+  }
+
+  void list(const std::vector<ExprPtr>& values) {
+    bool first = true;
+    for (const ExprPtr& each : values) {
+      if (!first) text += ", ";
+      first = false;
+      print(*each);
+    }
+  }
+};
+
+std::string print_test(const plan::EventTest& test, const FieldPlan& fields) {
+  std::string out;
+  if (test.types.any) out = "*";
+  for (const TypeId id : test.types.ids) {
+    out += (out.empty() ? "" : " | ") + quoted_if_needed(fields.type(id).name);
+  }
+  if (!test.key.empty()) {
+    out += " KEY ";
+    for (std::size_t i = 0; i < test.key.size(); ++i) out += (i == 0 ? "" : ", ") + property_text(test.key[i]);
+  }
+  for (const ExprPtr& condition : test.conditions) out += " [" + print(*condition) + "]";
+  return out;
+}
+
+using ReadVisitor = std::function<void(const plan::FieldRef&)>;
+
+/// Calls `visit` with every field reference in an expression.
+struct ReadWalk {
+  const ReadVisitor& visit;
+  void walk(const ExprPtr& expr) const { std::visit(*this, expr->node); }
+  void walk(const std::vector<ExprPtr>& list) const {
+    for (const ExprPtr& each : list) walk(each);
+  }
+  void operator()(const plan::Constant&) const {}
+  void operator()(const plan::FieldRef& ref) const { visit(ref); }
+  void operator()(const plan::KeyRef&) const {}
+  void operator()(const plan::EmitRef&) const {}
+  void operator()(const plan::Aggregate& node) const {
+    if (node.field) visit(*node.field);
+  }
+  void operator()(const plan::Unary& node) const { walk(node.operand); }
+  void operator()(const plan::Binary& node) const {
+    walk(node.left);
+    walk(node.right);
+  }
+  void operator()(const plan::In& node) const {
+    walk(node.operand);
+    walk(node.list);
+  }
+  void operator()(const plan::Between& node) const {
+    walk(node.operand);
+    walk(node.low);
+    walk(node.high);
+  }
+  void operator()(const plan::Matches& node) const { walk(node.operand); }
+  void operator()(const plan::IsNull& node) const { walk(node.operand); }
+  void operator()(const plan::FunctionCall& node) const { walk(node.arguments); }
+  void operator()(const plan::Template& node) const {
+    for (const auto& part : node.parts) {
+      if (const auto* expr = std::get_if<ExprPtr>(&part)) walk(*expr);
+    }
+  }
+  void operator()(const plan::EventTest& test) const {
+    for (const plan::FieldRef& ref : test.key) visit(ref);
+    walk(test.conditions);
+  }
+  void operator()(const std::vector<plan::Item>& items) const {
+    for (const plan::Item& item : items) walk(item.value);
+  }
+  void operator()(const std::vector<plan::Action>& actions) const {
+    for (const plan::Action& action : actions) {
+      for (const plan::ActionArgument& argument : action.arguments) walk(argument.value);
+    }
+  }
+};
+
+}  // namespace
+
+std::string print(const plan::Expr& expr) {
+  ExprPrinter printer;
+  printer.print(expr);
+  return std::move(printer.text);
+}
+
+std::string print_pattern(const plan::Rule& rule, const FieldPlan& fields) {
+  std::string out = "rule " + quoted_if_needed(rule.name) + "\n";
+  if (!rule.key.empty()) {
+    out += "key ";
+    for (std::size_t i = 0; i < rule.key.size(); ++i) out += (i == 0 ? "" : ", ") + to_string(rule.key[i]);
+    out += "\n";
+  }
+  if (rule.from) {
+    for (const plan::EventTest& test : *rule.from) out += "from " + print_test(test, fields) + "\n";
+  }
+  for (std::size_t i = 0; i < rule.elements.size(); ++i) {
+    const plan::Element& element = rule.elements[i];
+    out += "#" + std::to_string(i) + " ";
+    if (i > 0) {
+      switch (element.link) {
+        case plan::Contiguity::kSkipTillNext:
+          out += "THEN ";
+          break;
+        case plan::Contiguity::kSkipTillAny:
+          out += "THEN ANY ";
+          break;
+        case plan::Contiguity::kStrict:
+          out += "NEXT ";
+          break;
+      }
+    }
+    if (element.negated) out += "NOT ";
+    out += print_test(element.test, fields);
+    if (element.quantified) {
+      out += " {" + std::to_string(element.min) + ",";
+      if (element.max != plan::kUnbounded) out += std::to_string(element.max);
+      out += "}";
+    }
+    out += "\n";
+  }
+  if (rule.within) out += "within " + format_duration(*rule.within) + "\n";
+  for (const plan::EventTest& test : rule.unless) out += "unless " + print_test(test, fields) + "\n";
+  switch (rule.policy) {
+    case plan::Policy::kConsume:
+      break;
+    case plan::Policy::kNoSkip:
+      out += "no skip\n";
+      break;
+    case plan::Policy::kSkipPastLast:
+      out += "skip past last\n";
+      break;
+    case plan::Policy::kSkipToNext:
+      out += "skip to next\n";
+      break;
+    case plan::Policy::kSkipToFirst:
+      out += "skip to first " + number_text(rule.policy_element) + "\n";
+      break;
+    case plan::Policy::kSkipToLast:
+      out += "skip to last " + number_text(rule.policy_element) + "\n";
+      break;
+  }
+  return out;
+}
+
+std::string print_reads(const plan::Rule& rule, const FieldPlan& fields) {
+  std::set<std::string> reads;
+  const ReadVisitor visit = [&](const plan::FieldRef& ref) {
+    if (ref.property != plan::Property::kField) return;
+    const std::string path = to_string(ref.path);
+    if (!ref.slots.empty() && ref.slots.front().first == kOtherType) {
+      // Which types have slots of their own depends on the other rules; the meaning does not.
+      reads.insert("*." + path);
+      return;
+    }
+    for (const auto& [type, slot] : ref.slots) reads.insert(quoted_if_needed(fields.type(type).name) + "." + path);
+  };
+  const ReadWalk walk{visit};
+  if (rule.from) {
+    for (const plan::EventTest& test : *rule.from) walk(test);
+  }
+  for (const plan::Element& element : rule.elements) walk(element.test);
+  for (const plan::EventTest& test : rule.unless) walk(test);
+  walk.walk(rule.having);
+  walk(rule.emit);
+  walk(rule.actions);
+  if (rule.on_timeout) {
+    walk(rule.on_timeout->emit);
+    walk(rule.on_timeout->actions);
+  }
+  std::string out;
+  for (const std::string& each : reads) out += "reads " + each + "\n";
+  return out;
+}
+
+}  // namespace cepd::dsl
