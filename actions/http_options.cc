@@ -77,15 +77,19 @@ void check_http(const config::Node& entry, const config::Options& options, Diagn
   if (headers.empty()) return;
   const config::Node* node = entry.find("headers");
   if (!node) return;
+  const auto report = [&](Diagnostic problem) {
+    problem.source_line.clear();  // a secret may stand in it
+    diagnostics.push_back(std::move(problem));
+  };
   if (configured_url(options).empty()) {
-    diagnostics.push_back(node->problem(
-        Severity::kError, "headers are sent to the configured url only, and this action has none", "add `url:`"));
+    report(node->problem(Severity::kError, "headers are sent to the configured url only, and this action has none",
+                         "add `url:`"));
   }
   for (std::size_t i = 0; i < headers.size(); ++i) {
-    const auto problem = problem_of(headers[i]);
-    if (problem.empty()) continue;
     const config::Node& item = i < node->items.size() ? node->items[i] : *node;
-    diagnostics.push_back(item.problem(Severity::kError, problem));
+    if (const auto problem = problem_of(headers[i]); !problem.empty()) {
+      report(item.value_problem(Severity::kError, problem));
+    }
   }
 }
 

@@ -76,7 +76,7 @@ const ActionType* type_of(const std::string& name, const Node& node, Diagnostics
   const auto* type = given->kind == Node::Kind::kScalar ? find_type(given->scalar) : nullptr;
   if (!type) {
     const std::string shown = given->kind == Node::Kind::kScalar && !given->from_secret ? " " + given->scalar : "";
-    diagnostics.push_back(given->problem(
+    diagnostics.push_back(given->value_problem(
         Severity::kError, "unknown action type" + shown + ", expected one of alert, discount, file, log, webhook",
         shown.empty() ? "" : did_you_mean(given->scalar, type_names())));
   }
@@ -107,7 +107,7 @@ std::map<std::string, Entry> read_entries(const Node* actions, Diagnostics& diag
     if (!is_plain_name(name)) {
       found.push_back(node.problem(Severity::kError, "an action's name is letters, digits and _, no digit first"));
     } else if (node.kind != Node::Kind::kMap && node.kind != Node::Kind::kNull) {
-      found.push_back(node.problem(Severity::kError, "expected a map of the options of action " + name));
+      found.push_back(node.value_problem(Severity::kError, "expected a map of the options of action " + name));
     } else if (const auto* type = type_of(name, node, found)) {
       Entry entry{type, read_entry(&node, name, *type, found)};
       if (type->check) type->check(node, entry.options, found);

@@ -48,6 +48,16 @@ TEST_CASE("file: without a configured path the call gives it") {
   CHECK(outcome.detail == "the call gives no path, and none is configured");
 }
 
+TEST_CASE("file: a relative path is taken from the configuration file's directory") {
+  const TemporaryDirectory directory;
+  Diagnostics diagnostics;
+  const auto node = config::parse_yaml(directory / "cepd.yaml", "file: {path: out.jsonl}", diagnostics);
+  const auto file = take_action(open_actions(&node, diagnostics), "file");
+  CHECK(diagnostics.empty());
+  CHECK(file.sink->deliver(make_record("file", {})).delivery == Delivery::kDone);
+  CHECK(lines_of(directory / "out.jsonl").size() == 1);
+}
+
 TEST_CASE("file: a line that a crash cut off stays on its own line") {
   const TemporaryDirectory directory;
   const std::string path = directory / "cut.jsonl";

@@ -19,6 +19,7 @@ std::string messages(const std::string& yaml) {
   configured_schemas(&node, diagnostics);
   std::string text;
   for (const auto& d : diagnostics) {
+    CHECK(format(d).find("s3cr3t") == std::string::npos);
     text += std::to_string(d.line) + ": " + d.message + (d.suggestion.empty() ? "" : " | " + d.suggestion) + "\n";
   }
   return text;
