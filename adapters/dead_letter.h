@@ -1,6 +1,7 @@
 #pragma once
-/// Keeps what could not be matched: one JSON object a line with source, partition, offset, reason, detail, the wall-clock time, and the
-/// original bytes (`text`, or `base64` when they are no UTF-8; at most `max_record` of them, with `truncated_from` when cut).
+/// Keeps what could not be matched: one JSON object a line with source, partition, offset, reason, detail, the
+/// wall-clock time, and the original bytes (`text`, or `base64` when they are no UTF-8; at most `max_record` of them,
+/// with `truncated_from` when cut).
 
 #include <array>
 #include <cstdint>
@@ -21,7 +22,8 @@ class DeadLetterFile {
   static Result<std::unique_ptr<DeadLetterFile>> open(const std::string& path, const Clock& clock);
   ~DeadLetterFile();
 
-  /// Counts, writes (buffered) and logs; the log line at most once a second for each reason, with how many it stands for.
+  /// Counts, writes (buffered) and logs; the log line at most once a second for each reason, with how many it stands
+  /// for.
   void add(DropReason reason, const SourcePosition& position, std::string_view detail, std::string_view bytes);
   void flush();
   std::uint64_t count(DropReason reason) const;

@@ -2,10 +2,10 @@
 /// Bytes -> Event: the type, the time and the fields that rules read.
 ///
 /// The whole text is validated whatever the rules read, so that what counts as a bad event never depends on the rules
-/// (language-details.md section 2: a number without `.` or exponent that fits 64 bits is an int, any other a double; of repeated
-/// names in an object the last counts; missing and null are the same).
-/// Canonical JSON (arrays and objects kept as values): no spaces, object keys sorted by bytes, last of repeated names only, ints
-/// as they are, doubles as append_json prints them.
+/// (language-details.md section 2: a number without `.` or exponent that fits 64 bits is an int, any other a double; of
+/// repeated names in an object the last counts; missing and null are the same). Canonical JSON (arrays and objects kept
+/// as values): no spaces, object keys sorted by bytes, last of repeated names only, ints as they are, doubles as
+/// append_json prints them.
 
 #include <memory>
 #include <string>
@@ -39,7 +39,8 @@ class JsonDecoder {
   ~JsonDecoder();
 
   /// `plan` may change from call to call. Types that no rule names become kOtherType with Event::other_type set.
-  /// Numeric times with a fraction are cut to microseconds towards the past; times outside 64-bit microseconds are kNoTime.
+  /// Numeric times with a fraction are cut to microseconds towards the past; times outside 64-bit microseconds are
+  /// kNoTime.
   std::variant<std::shared_ptr<Event>, DecodeError> decode(const Message& message, const FieldPlan& plan);
 
   /// The fields of an event already decoded, read again from `event.raw` by a newer plan.

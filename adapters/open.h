@@ -15,8 +15,8 @@ namespace cepd::adapters {
 struct SourceSettings {
   std::string name;
   DecoderOptions decoder;
-  Micros max_delay{0};           ///< how far its watermark trails its greatest event time
-  Micros idle_after{30'000'000}; ///< processing time without input after which it does not hold time back
+  Micros max_delay{0};            ///< how far its watermark trails its greatest event time
+  Micros idle_after{30'000'000};  ///< processing time without input after which it does not hold time back
   Micros max_future{3'600'000'000};
 };
 
@@ -25,7 +25,8 @@ struct OpenedSource {
   std::unique_ptr<Source> source;
 };
 
-/// Tables of all source types: rows common to all first, then each type's own. Sections: "sources.<name>", "sources.<name> (type: mqtt)", …
+/// Tables of all source types: rows common to all first, then each type's own. Sections: "sources.<name>",
+/// "sources.<name> (type: mqtt)", …
 std::vector<config::OptionTable> option_tables();
 
 /// Reads one entry of the `sources:` map. Mistakes go to `diagnostics`; then nothing is opened and the result is null.

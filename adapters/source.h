@@ -1,6 +1,6 @@
 #pragma once
-/// Sources bring bytes in. Library callbacks and reader threads only put bytes and their position into a bounded MessageQueue;
-/// decoding, ordering and matching happen behind it, in the pump's thread.
+/// Sources bring bytes in. Library callbacks and reader threads only put bytes and their position into a bounded
+/// MessageQueue; decoding, ordering and matching happen behind it, in the pump's thread.
 
 #include <atomic>
 #include <chrono>
@@ -22,8 +22,8 @@ namespace cepd::adapters {
 struct Message {
   SourcePosition position;
   std::string bytes;
-  std::string topic;       ///< MQTT topic; empty elsewhere
-  bool too_long = false;   ///< `bytes` is only the beginning: the rest was over the source's limit and was dropped
+  std::string topic;      ///< MQTT topic; empty elsewhere
+  bool too_long = false;  ///< `bytes` is only the beginning: the rest was over the source's limit and was dropped
 };
 
 /// Bounded by messages and bytes. Any number of producers, one consumer.
@@ -34,7 +34,9 @@ class MessageQueue {
   /// False when full (a single message always fits into an empty queue). Never blocks.
   [[nodiscard]] bool try_push(Message& message);  // moved from only when true
   /// All or none of the batch. False when it does not fit now.
-  [[nodiscard]] bool try_push(std::vector<Message>& batch);
+  [[nodiscard]] bool try_push(std::vector<Message>& batch);  // emptied when true
+  /// False for a batch larger than the whole queue: no waiting will ever help.
+  bool could_fit(const std::vector<Message>& batch) const;
   /// Waits for room. False when the queue was closed: the message is then not taken and its position not passed.
   [[nodiscard]] bool push(Message message);
 
@@ -62,12 +64,13 @@ class Source {
  public:
   virtual ~Source() = default;
 
-  /// Begins to put messages into `queue`, from the first one after `resume` where the source can be replayed (else `resume` only
-  /// continues the count of offsets). Returns an error only for what retrying cannot mend (a file that is no file, an address in
-  /// use); a service that is away is retried for ever with back-off and logged.
+  /// Begins to put messages into `queue`, from the first one after `resume` where the source can be replayed (else
+  /// `resume` only continues the count of offsets). Returns an error only for what retrying cannot mend (a file that is
+  /// no file, an address in use); a service that is away is retried for ever with back-off and logged.
   virtual Status start(MessageQueue& queue, std::optional<std::int64_t> resume) = 0;
 
-  /// No message is put into the queue after this returns. Close the queue or keep popping meanwhile: a producer may be waiting for room.
+  /// No message is put into the queue after this returns. Close the queue or keep popping meanwhile: a producer may be
+  /// waiting for room.
   virtual void stop() = 0;
 
   /// True once a bounded source has put its last message into the queue.

@@ -1,0 +1,387 @@
+#include "adapters/decoder.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "adapters/field_trie.h"
+#include "adapters/json_numbers.h"
+#include "adapters/json_values.h"
+#include "adapters/numeric_time.h"
+
+namespace cepd::adapters {
+namespace {
+
+using simdjson::dom::element;
+using simdjson::dom::element_type;
+
+/// Longer text is refused whatever the source lets through: canonical text of a part of it (at most six bytes for two)
+/// must fit the 32-bit size of a Value.
+constexpr std::size_t kMaxText = 512U << 20;
+
+/// What a walk found, by slot of its trie.
+using Found = std::vector<std::optional<element>>;
+
+/// Walks objects by tries. Of repeated names the last counts: what an earlier one held is forgotten with all below it.
+class Walk {
+ public:
+  Walk(const FieldTrie& trie, Found& found, std::vector<std::uint32_t>& visits, std::uint32_t now)
+      : trie_(trie), found_(found), visits_(visits), now_(now) {}
+
+  void object(const FieldTrie::Node& node, const simdjson::dom::object& object) {
+    for (const auto& field : object) {
+      if (const auto* edge = FieldTrie::find(node, field.key)) visit(edge->node, field.value);
+    }
+  }
+
+ private:
+  void visit(std::uint32_t id, const element& value) {
+    const FieldTrie::Node& node = trie_.node(id);
+    if (std::exchange(visits_[id], now_) == now_) forget(node);
+    for (const std::uint32_t slot : node.slots) found_[slot] = value;
+    if (!node.names.empty() && value.is_object()) object(node, simdjson::dom::object(value));
+    if (!node.indexes.empty() && value.is_array()) array(node, simdjson::dom::array(value));
+  }
+
+  void array(const FieldTrie::Node& node, const simdjson::dom::array& array) {
+    std::int64_t index = 0;
+    auto edge = std::ranges::lower_bound(node.indexes, 0, {}, &FieldTrie::IndexEdge::index);
+    for (auto it = array.begin(); it != array.end() && edge != node.indexes.end(); ++it, ++index) {
+      if (index == edge->index) visit((edge++)->node, *it);
+    }
+  }
+
+  void forget(const FieldTrie::Node& node) {
+    for (const std::uint32_t slot : node.slots) found_[slot].reset();
+    for (const auto& edge : node.names) forget(trie_.node(edge.node));
+    for (const auto& edge : node.indexes) forget(trie_.node(edge.node));
+  }
+
+  const FieldTrie& trie_;
+  Found& found_;
+  std::vector<std::uint32_t>& visits_;
+  const std::uint32_t now_;
+};
+
+/// A trie and room for what its walks find, used again for each event.
+class Finder {
+ public:
+  explicit Finder(const std::vector<FieldPath>& paths) : trie_(paths), found_(paths.size()), visits_(trie_.size()) {}
+
+  const Found& find(const simdjson::dom::object& object) {
+    std::ranges::fill(found_, std::nullopt);
+    if (++now_ == 0) {  // wrapped: old marks could be taken for new ones
+      std::ranges::fill(visits_, 0);
+      now_ = 1;
+    }
+    Walk(trie_, found_, visits_, now_).object(trie_.root(), object);
+    return found_;
+  }
+
+ private:
+  FieldTrie trie_;
+  Found found_;
+  std::vector<std::uint32_t> visits_;  // by node: the walk that came there last
+  std::uint32_t now_ = 0;
+};
+
+/// How events of one type name are read. Kept with a copy of what it was made from, because plans change, and another
+/// one may come to stand at the same address.
+struct TypeReader {
+  TypeReader(const FieldPlan::Type& slots, const std::optional<std::vector<DeclaredField>>& fields)
+      : paths(slots.paths), declared(fields), finder(all_paths()) {
+    kinds_from.resize(paths.size());
+    for (std::size_t slot = 0; slot < paths.size(); ++slot) {
+      for (std::size_t i = 0; declared && i < declared->size(); ++i) {
+        if (paths[slot] == FieldPath::of((*declared)[i].name)) kinds_from[slot] = i;
+      }
+    }
+  }
+
+  bool made_from(const FieldPlan::Type& slots, const std::optional<std::vector<DeclaredField>>& fields) const {
+    if (slots.paths != paths || fields.has_value() != declared.has_value()) return false;
+    return !fields || std::ranges::equal(*fields, *declared, [](const DeclaredField& a, const DeclaredField& b) {
+      return a.type == b.type && a.nullable == b.nullable && a.name == b.name;
+    });
+  }
+
+  std::vector<FieldPath> paths;
+  std::optional<std::vector<DeclaredField>> declared;
+  std::vector<std::optional<std::size_t>> kinds_from;  // by slot: the declared field that says its kind
+  Finder finder;                                       // slots of the paths, then one for each declared field
+
+ private:
+  std::vector<FieldPath> all_paths() const {
+    std::vector<FieldPath> all = paths;
+    for (std::size_t i = 0; declared && i < declared->size(); ++i) all.push_back(FieldPath::of((*declared)[i].name));
+    return all;
+  }
+};
+
+std::string_view name_of(element_type type) {
+  switch (type) {
+    case element_type::ARRAY:
+      return "array";
+    case element_type::OBJECT:
+      return "object";
+    case element_type::INT64:
+      return "int";
+    case element_type::UINT64:
+    case element_type::DOUBLE:
+      return "double";
+    case element_type::STRING:
+      return "string";
+    case element_type::BOOL:
+      return "bool";
+    case element_type::NULL_VALUE:
+      return "null";
+  }
+  return "?";
+}
+
+std::string_view name_of(const std::optional<element>& value) { return value ? name_of(value->type()) : "null"; }
+
+bool is_null(const std::optional<element>& value) { return !value || value->is_null(); }
+
+/// A number of the time unit in microseconds; nothing when it is none or out of range.
+std::optional<std::int64_t> numeric_micros(const element& value, TimeUnit unit) {
+  switch (value.type()) {
+    case element_type::INT64:
+      return micros_of(std::int64_t(value), unit);
+    case element_type::UINT64:
+      // Above 64 bits with sign, so only nanoseconds can fit.
+      if (unit != TimeUnit::kNanos) return std::nullopt;
+      return static_cast<std::int64_t>(std::uint64_t(value) / 1000);
+    case element_type::DOUBLE:
+      return micros_of(double(value), unit);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<EventTime> time_of(const element& value, TimeUnit unit) {
+  if (value.is_string()) return parse_rfc3339(std::string_view(value));
+  const auto us = numeric_micros(value, unit);
+  return us ? std::optional(event_time_us(*us)) : std::nullopt;
+}
+
+/// The value in the declared type; null when it does not fit. `value` is not null.
+Value declared_value(const element& value, FieldType type, TimeUnit unit, Arena& arena) {
+  const element_type got = value.type();
+  switch (type) {
+    case FieldType::kBool:
+      return got == element_type::BOOL ? Value::boolean(bool(value)) : Value::null();
+    case FieldType::kInt:
+      return got == element_type::INT64 ? Value::integer(std::int64_t(value)) : Value::null();
+    case FieldType::kDouble:
+      if (got == element_type::INT64) return Value::real(static_cast<double>(std::int64_t(value)));
+      if (got == element_type::UINT64) return Value::real(static_cast<double>(std::uint64_t(value)));
+      return got == element_type::DOUBLE ? Value::real(double(value)) : Value::null();
+    case FieldType::kString:
+      return got == element_type::STRING ? Value::string(arena.copy(std::string_view(value))) : Value::null();
+    case FieldType::kTimestamp: {
+      const auto time = time_of(value, unit);
+      return time ? Value::timestamp(*time) : Value::null();
+    }
+    case FieldType::kDuration: {
+      if (got == element_type::STRING) {
+        const auto duration = parse_duration(std::string_view(value));
+        return duration ? Value::duration(*duration) : Value::null();
+      }
+      const auto us = numeric_micros(value, unit);
+      return us ? Value::duration(Micros(*us)) : Value::null();
+    }
+  }
+  return Value::null();
+}
+
+std::string_view hint(FieldType type) {
+  if (type == FieldType::kTimestamp) return " (RFC 3339, or a number of the source's time unit)";
+  if (type == FieldType::kDuration) return " (like 1h30m, or a number of the source's time unit)";
+  return "";
+}
+
+Value dynamic_value(const element& value, Arena& arena, std::string& scratch) {
+  switch (value.type()) {
+    case element_type::ARRAY:
+    case element_type::OBJECT:
+      scratch.clear();
+      append_canonical_json(scratch, value);
+      return Value::json(arena.copy(scratch));
+    case element_type::INT64:
+      return Value::integer(std::int64_t(value));
+    case element_type::UINT64:
+      return Value::real(static_cast<double>(std::uint64_t(value)));
+    case element_type::DOUBLE:
+      return Value::real(double(value));
+    case element_type::STRING:
+      return Value::string(arena.copy(std::string_view(value)));
+    case element_type::BOOL:
+      return Value::boolean(bool(value));
+    case element_type::NULL_VALUE:
+      return Value::null();
+  }
+  return Value::null();
+}
+
+DecodeError error_of(simdjson::error_code code) {
+  switch (code) {
+    case simdjson::UTF8_ERROR:
+      return {DropReason::kInvalidUtf8, "the text is no valid UTF-8"};
+    case simdjson::DEPTH_ERROR:
+      return {DropReason::kTooDeep, "nested deeper than " + std::to_string(simdjson::DEFAULT_MAX_DEPTH) + " levels"};
+    case simdjson::CAPACITY:
+      return {DropReason::kTooLong, "longer than the parser can read"};
+    case simdjson::EMPTY:
+      return {DropReason::kNotJson, "the text is empty"};
+    default:
+      return {DropReason::kNotJson, simdjson::error_message(code)};
+  }
+}
+
+DecodeError overlong_number() {
+  return {DropReason::kBadNumber, "a number has more than " + std::to_string(kMaxDigits) + " digits"};
+}
+
+}  // namespace
+
+struct JsonDecoder::Impl {
+  explicit Impl(DecoderOptions o) : options(std::move(o)), header({options.type_field, options.time_field}) {}
+
+  const DecoderOptions options;
+  simdjson::dom::parser parser;
+  Finder header;  // slot 0 the type, 1 the time
+  // By type name as the plan knows it, "" for the others: as many as plans ever named.
+  std::map<std::string, std::unique_ptr<TypeReader>, std::less<>> readers;
+  std::string scratch;
+
+  /// The document lives in `parser` until the next call.
+  std::optional<DecodeError> parse(std::string_view text, simdjson::dom::object& out) {
+    if (text.size() > kMaxText) return DecodeError{DropReason::kTooLong, "longer than 512 MiB"};
+    element root;
+    auto code = parser.parse(text.data(), text.size()).get(root);
+    if (code == simdjson::NUMBER_ERROR) {
+      const NumberScan scan = scan_numbers(text);
+      if (scan.changed && !scan.malformed) code = parser.parse(scan.text.data(), scan.text.size()).get(root);
+      if (code == simdjson::NUMBER_ERROR) {
+        if (scan.malformed) return error_of(code);
+        if (scan.overlong) return overlong_number();
+        return DecodeError{DropReason::kBadNumber, "a number is out of the range of doubles"};
+      }
+      if (code == simdjson::SUCCESS && scan.overlong) return overlong_number();
+    } else if (code == simdjson::SUCCESS && has_overlong_number(text)) {
+      return overlong_number();
+    }
+    if (code != simdjson::SUCCESS) return error_of(code);
+    if (root.get(out) != simdjson::SUCCESS) {
+      return DecodeError{DropReason::kNotJson, "expected an object, got " + std::string(name_of(root.type()))};
+    }
+    return std::nullopt;
+  }
+
+  /// Puts the event's type name, type, fields and, when it has one, the schema error.
+  std::optional<DecodeError> read_fields(Event& event, std::string_view type_name, const simdjson::dom::object& object,
+                                         const FieldPlan& plan) {
+    static const std::optional<std::vector<DeclaredField>> kUndeclared;
+    const auto id = plan.find(type_name);
+    const bool named = id && plan.type(*id).named;
+    event.type = named ? *id : kOtherType;
+    event.other_type = named ? std::string_view{} : type_name;
+    TypeReader& reader = reader_for(id ? type_name : std::string_view{}, plan.type(event.type),
+                                    id ? plan.type(*id).declared : kUndeclared);
+    const std::size_t slots = reader.paths.size();
+    event.fields.assign(slots, Value::null());
+    const std::size_t declared = reader.declared ? reader.declared->size() : 0;
+    if (slots + declared == 0) return std::nullopt;
+
+    const Found& found = reader.finder.find(object);
+    std::optional<DecodeError> error;
+    for (std::size_t i = 0; i < declared; ++i) {
+      const DeclaredField& field = (*reader.declared)[i];
+      const auto& value = found[slots + i];
+      if (is_null(value) ? field.nullable
+                         : !declared_value(*value, field.type, options.time_unit, event.arena).is_null()) {
+        continue;
+      }
+      error =
+          DecodeError{DropReason::kSchema, "field " + quoted_if_needed(field.name) + ": expected " +
+                                               std::string(field_type_name(field.type)) +
+                                               std::string(hint(field.type)) + ", got " + std::string(name_of(value))};
+      break;
+    }
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      if (is_null(found[slot])) continue;
+      const auto& from = reader.kinds_from[slot];
+      event.fields[slot] =
+          from ? declared_value(*found[slot], (*reader.declared)[*from].type, options.time_unit, event.arena)
+               : dynamic_value(*found[slot], event.arena, scratch);
+    }
+    return error;
+  }
+
+  TypeReader& reader_for(std::string_view name, const FieldPlan::Type& slots,
+                         const std::optional<std::vector<DeclaredField>>& declared) {
+    auto it = readers.find(name);
+    if (it == readers.end()) it = readers.emplace(name, nullptr).first;
+    auto& reader = it->second;
+    if (!reader || !reader->made_from(slots, declared)) reader = std::make_unique<TypeReader>(slots, declared);
+    return *reader;
+  }
+};
+
+JsonDecoder::JsonDecoder(DecoderOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+JsonDecoder::~JsonDecoder() = default;
+
+std::variant<std::shared_ptr<Event>, DecodeError> JsonDecoder::decode(const Message& message, const FieldPlan& plan) {
+  const DecoderOptions& options = impl_->options;
+  if (message.too_long) return DecodeError{DropReason::kTooLong, "longer than the source's limit"};
+  simdjson::dom::object object;
+  if (auto error = impl_->parse(message.bytes, object)) return *std::move(error);
+  const Found& header = impl_->header.find(object);
+
+  std::string_view type;
+  if (options.type_from_topic) {
+    type = std::string_view(message.topic).substr(message.topic.rfind('/') + 1);
+    if (type.empty()) return DecodeError{DropReason::kNoType, "the topic's last level is empty"};
+  } else {
+    if (is_null(header[0]) || header[0]->get(type) != simdjson::SUCCESS || type.empty()) {
+      return DecodeError{
+          DropReason::kNoType,
+          "field " + to_string(options.type_field) + ": expected the type, got " +
+              (header[0] && header[0]->is_string() ? "an empty string" : std::string(name_of(header[0])))};
+    }
+  }
+  const auto time = is_null(header[1]) ? std::nullopt : time_of(*header[1], options.time_unit);
+  if (!time) {
+    std::string detail = "field " + to_string(options.time_field) + ": expected the time, got ";
+    detail += name_of(header[1]);
+    if (header[1] && header[1]->is_number()) detail += " out of range";
+    if (header[1] && header[1]->is_string()) detail += " that is no RFC 3339 time";
+    return DecodeError{DropReason::kNoTime, std::move(detail)};
+  }
+
+  auto event = std::make_shared<Event>();
+  event->time = *time;
+  event->position = message.position;
+  if (auto error = impl_->read_fields(*event, type, object, plan)) return *std::move(error);
+  if (options.keep_raw) event->raw = message.bytes;
+  return event;
+}
+
+void JsonDecoder::decode_again(Event& event, const FieldPlan& plan) {
+  // Derived events and restored ones keep what they have: a newer plan keeps their slots.
+  if (event.raw.empty()) return;
+  const std::string type = event.type == kOtherType ? event.other_type : plan.type(event.type).name;
+  simdjson::dom::object object;
+  if (impl_->parse(event.raw, object)) return;
+  // A field that does not fit a newer declaration is null then: the event was accepted before there was that one.
+  static_cast<void>(impl_->read_fields(event, type, object, plan));
+}
+
+}  // namespace cepd::adapters
