@@ -1,6 +1,6 @@
 #pragma once
-/// Option tables: one row for each option, kept beside the code that owns it. Reading, checking, the example file and the
-/// reference page all come from the rows.
+/// Option tables: one row for each option, kept beside the code that owns it. Reading, checking, the example file and
+/// the reference page all come from the rows.
 
 #include <cstdint>
 #include <optional>
@@ -16,9 +16,9 @@ namespace cepd::config {
 
 enum class OptionType : unsigned char {
   kBool,
-  kInteger,     ///< within [min, max]
-  kBytes,       ///< an integer with an optional unit: 4096, 64KiB, 1GiB
-  kDuration,    ///< as in rules: 10s, 1h30m; min and max in microseconds
+  kInteger,   ///< within [min, max]
+  kBytes,     ///< an integer with an optional unit: 4096, 64KiB, 1GiB
+  kDuration,  ///< as in rules: 10s, 1h30m; min and max in microseconds
   kString,
   kPath,        ///< relative paths are taken from the configuration file's directory
   kUrl,         ///< http:// or https://
@@ -29,18 +29,18 @@ enum class OptionType : unsigned char {
 struct OptionRow {
   std::string name;
   OptionType type = OptionType::kString;
-  std::string default_text;          ///< as it would be written; with `required` it is only the example's value
-  std::string help;                  ///< one or two sentences, with the unit
+  std::string default_text;  ///< as it would be written; with `required` it is only the example's value
+  std::string help;          ///< one or two sentences, with the unit
   std::int64_t min = 0;
   std::int64_t max = INT64_MAX;
   std::vector<std::string> choices = {};
   bool required = false;
-  bool reloadable = false;           ///< a SIGHUP takes the new value
-  bool secret = false;               ///< must come from ${env:…} or ${file:…}; never printed
+  bool reloadable = false;  ///< a SIGHUP takes the new value
+  bool secret = false;      ///< must come from ${env:…} or ${file:…}; never printed
 };
 
 struct OptionTable {
-  std::string section;               ///< dotted place in the file: "state", "sources.<name> (type: mqtt)"
+  std::string section;  ///< dotted place in the file: "state", "sources.<name> (type: mqtt)"
   std::string help;
   std::vector<OptionRow> rows;
 };
@@ -66,8 +66,9 @@ class Options {
   std::vector<Value> values_;
 };
 
-/// Reads `node` (null or a map) by `table`. Unknown keys (with a near-miss suggestion), wrong types, values out of range and
-/// missing required ones are added to `diagnostics`; the option then has its default. Keys in `also_allowed` are left to the caller.
+/// Reads `node` (null or a map) by `table`. Unknown keys (with a near-miss suggestion), wrong types, values out of
+/// range and missing required ones are added to `diagnostics`; the option then has its default. Keys in `also_allowed`
+/// are left to the caller.
 Options read_options(const Node* node, const OptionTable& table, const std::vector<std::string>& also_allowed,
                      Diagnostics& diagnostics);
 
