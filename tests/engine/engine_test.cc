@@ -1,0 +1,297 @@
+#include "engine/engine.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "state/open.h"
+#include "tests/support/rules.h"
+
+using namespace cepd;
+using engine::Engine;
+using test::make_event;
+using test::network_of;
+
+namespace {
+
+/// An engine that notes what it reports as "rule@seconds element:offset,offset element:…".
+class Watched {
+ public:
+  explicit Watched(std::shared_ptr<const nfa::Network> network, engine::EngineOptions options = {})
+      : network_(std::move(network)), options_(options) {
+    make();
+  }
+
+  void make() {
+    engine_ = std::make_unique<Engine>(network_, options_,
+                                       Engine::Handlers{[this](MatchPtr match) { note(*match); },
+                                                        [this](const Event& event, DropReason reason) {
+                                                          seen.push_back(std::string(drop_reason_name(reason)) + ":" +
+                                                                         std::to_string(event.position.offset));
+                                                        }});
+  }
+  void push(const std::string& type, double seconds, std::int64_t offset, test::Fields fields = {}) {
+    engine_->push(make_event(network_->fields(), type, seconds, offset, fields));
+  }
+  std::size_t reload(const std::string& rules) {
+    network_ = network_of(rules, &network_->fields());
+    return engine_->swap(network_, [](Event&) {});
+  }
+  Engine& operator*() { return *engine_; }
+  Engine* operator->() { return engine_.get(); }
+
+  std::vector<std::string> seen;
+  std::vector<MatchId> ids;
+
+ private:
+  void note(const Match& match) {
+    std::string text = match.rule + "@" + std::to_string(to_us(match.time) / 1'000'000);
+    if (match.kind == MatchKind::kTimeout) text = "timeout " + text;
+    for (const Binding& binding : match.bindings) {
+      text += " " + binding.name + ":";
+      for (std::size_t i = 0; i < binding.events.size(); ++i) {
+        text += (i == 0 ? "" : ",") + std::to_string(binding.events[i]->position.offset);
+      }
+    }
+    seen.push_back(text);
+    ids.push_back(match.id);
+  }
+
+  std::shared_ptr<const nfa::Network> network_;
+  engine::EngineOptions options_;
+  std::unique_ptr<Engine> engine_;
+};
+
+using Seen = std::vector<std::string>;
+
+engine::EngineOptions tracked() {
+  engine::EngineOptions options;
+  options.track_changes = true;
+  return options;
+}
+
+void save_to(Engine& engine, state::StateBackend& backend) {
+  state::WriteBatch batch;
+  engine.save(batch);
+  REQUIRE(backend.commit(batch).has_value());
+  engine.saved();
+}
+
+std::size_t records(state::StateBackend& backend, state::Space space) {
+  std::size_t count = 0;
+  REQUIRE(backend.scan(space, {}, [&](std::string_view, std::string_view) -> Status {
+    ++count;
+    return {};
+  }).has_value());
+  return count;
+}
+
+constexpr const char* kPair = "RULE pair KEY u MATCH A THEN B WITHIN 10s";
+
+}  // namespace
+
+TEST_CASE("engine: matches are reported at the event that completes them") {
+  Watched engine(network_of(kPair));
+  engine.push("A", 0, 0, {{"u", Value::integer(1)}});
+  CHECK(engine.seen.empty());
+  engine.push("B", 5, 1, {{"u", Value::integer(1)}});
+  CHECK(engine.seen == Seen{"pair@5 A:0 B:1"});
+}
+
+TEST_CASE("engine: results of one instant go by rule name, then key, whatever the order of the text") {
+  Watched engine(network_of("RULE z KEY u MATCH A\nRULE a KEY u MATCH A BY v"));
+  engine.push("A", 0, 0, {{"u", Value::integer(1)}, {"v", Value::integer(2)}});
+  CHECK(engine.seen == Seen{"a@0 A:0", "z@0 A:0"});
+}
+
+TEST_CASE("engine: absence falls due when the watermark passes, without a further event of the key") {
+  Watched engine(network_of("RULE quiet KEY u MATCH A THEN NOT B WITHIN 10s"));
+  engine.push("A", 0, 0, {{"u", Value::integer(1)}});
+  engine.push("A", 10, 1, {{"u", Value::integer(2)}});
+  CHECK(engine.seen.empty());
+  engine->advance(event_time_us(10'000'001));
+  CHECK(engine.seen == Seen{"quiet@10 A:0"});
+  engine->finish();
+  CHECK(engine.seen == Seen{"quiet@10 A:0", "quiet@20 A:1"});
+}
+
+TEST_CASE("engine: the same events under the same rule give the same id, under another key or rule another") {
+  Watched one(network_of(kPair));
+  Watched renamed(network_of("RULE pair KEY u MATCH A AS x THEN B AS y WITHIN 10s"));
+  Watched other(network_of("RULE other KEY u MATCH A THEN B WITHIN 10s"));
+  for (Watched* engine : {&one, &renamed, &other}) {
+    engine->push("A", 0, 0, {{"u", Value::integer(1)}});
+    engine->push("B", 5, 1, {{"u", Value::real(1.0)}});
+  }
+  REQUIRE(one.ids.size() == 1);
+  CHECK(renamed.ids == one.ids);
+  CHECK(other.ids != one.ids);
+}
+
+TEST_CASE("engine: a reload keeps partial matches of rules whose meaning did not change") {
+  Watched engine(network_of(kPair));
+  engine.push("A", 0, 0, {{"u", Value::integer(1)}});
+  SUBCASE("other white space, actions and a limit") {
+    CHECK(engine.reload("# moved\nRULE pair\n  KEY u\n  MATCH A THEN B WITHIN 10s\n  LIMIT 5 PER 1h\n  DO log(\"hello\")") == 1);
+    engine.push("B", 5, 1, {{"u", Value::integer(1)}});
+    CHECK(engine.seen == Seen{"pair@5 A:0 B:1"});
+  }
+  SUBCASE("the same bound in other units") {
+    CHECK(engine.reload("RULE pair KEY u MATCH A THEN B WITHIN 10000ms") == 1);
+    engine.push("B", 5, 1, {{"u", Value::integer(1)}});
+    CHECK(engine.seen == Seen{"pair@5 A:0 B:1"});
+  }
+  SUBCASE("another bound starts anew") {
+    CHECK(engine.reload("RULE pair KEY u MATCH A THEN B WITHIN 11s") == 0);
+    engine.push("B", 5, 1, {{"u", Value::integer(1)}});
+    CHECK(engine.seen.empty());
+  }
+  SUBCASE("a field that is read for the first time starts anew: the events bound do not have it") {
+    CHECK(engine.reload("RULE pair KEY u MATCH A THEN B WITHIN 10s EMIT A.extra AS extra") == 0);
+  }
+  SUBCASE("deadlines go on") {
+    CHECK(engine.reload("RULE pair KEY u MATCH A THEN B WITHIN 10s ON TIMEOUT EMIT u") == 1);
+    engine->advance(event_time_us(11'000'000));
+    CHECK(engine.seen == Seen{"timeout pair@10 A:0"});
+  }
+  SUBCASE("a rule that is gone takes its partial matches with it") {
+    CHECK(engine.reload("RULE else KEY u MATCH A THEN B WITHIN 10s") == 0);
+    CHECK(engine.reload(kPair) == 0);
+    engine.push("B", 5, 1, {{"u", Value::integer(1)}});
+    CHECK(engine.seen.empty());
+  }
+}
+
+TEST_CASE("engine: what was saved goes on after a restore") {
+  const auto backend = state::memory_backend();
+  Watched engine(network_of("RULE pair KEY u MATCH A+ THEN B WITHIN 10s ON TIMEOUT EMIT u"), tracked());
+  engine.push("A", 0, 0, {{"u", Value::integer(1)}});
+  engine.push("A", 1, 1, {{"u", Value::string("two")}});
+  save_to(*engine, *backend);
+  CHECK(records(*backend, state::Space::kPartial) == 2);
+
+  engine.make();
+  const auto restored = engine->restore(*backend, [](Event&) {});
+  REQUIRE(restored.has_value());
+  CHECK(restored->keys == 2);
+  CHECK(restored->dropped == 0);
+  engine.push("A", 0.5, 2, {{"u", Value::integer(1)}});  // the watermark was saved too
+  engine.push("B", 2, 3, {{"u", Value::integer(1)}});
+  engine->advance(event_time_us(20'000'000));
+  CHECK(engine.seen == Seen{"late:2", "pair@2 A:0 B:3", "timeout pair@11 A:1"});
+  save_to(*engine, *backend);
+  CHECK(records(*backend, state::Space::kPartial) == 0);
+}
+
+TEST_CASE("engine: events held back by max_delay are saved and restored") {
+  const auto backend = state::memory_backend();
+  Watched engine(network_of(kPair), tracked());
+  engine->set_max_delay(SourceId("s"), Micros(5'000'000));
+  engine.push("A", 0, 0, {{"u", Value::integer(1)}});
+  engine.push("B", 3, 1, {{"u", Value::integer(1)}});
+  CHECK(engine->waiting() == 2);
+  save_to(*engine, *backend);
+  engine.make();
+  engine->set_max_delay(SourceId("s"), Micros(5'000'000));
+  std::size_t decoded = 0;
+  REQUIRE(engine->restore(*backend, [&](Event& event) {
+    ++decoded;
+    event.fields = {Value::integer(1)};
+  }).has_value());
+  CHECK(decoded == 2);
+  engine->finish();
+  CHECK(engine.seen == Seen{"pair@3 A:0 B:1"});
+}
+
+TEST_CASE("engine: stored partial matches of a rule that changed are dropped and erased") {
+  const auto backend = state::memory_backend();
+  Watched before(network_of(kPair), tracked());
+  before.push("A", 0, 0, {{"u", Value::integer(1)}});
+  save_to(*before, *backend);
+  Watched after(network_of("RULE pair KEY u MATCH A THEN B WITHIN 9s"), tracked());
+  const auto restored = after->restore(*backend, [](Event&) {});
+  REQUIRE(restored.has_value());
+  CHECK(restored->keys == 0);
+  CHECK(restored->dropped == 1);
+  save_to(*after, *backend);
+  CHECK(records(*backend, state::Space::kPartial) == 0);
+}
+
+TEST_CASE("engine: a reload erases what was stored for rules that are gone") {
+  const auto backend = state::memory_backend();
+  Watched engine(network_of(kPair), tracked());
+  engine.push("A", 0, 0, {{"u", Value::integer(1)}});
+  save_to(*engine, *backend);
+  engine.reload("RULE other KEY u MATCH A THEN B WITHIN 10s");
+  save_to(*engine, *backend);
+  CHECK(records(*backend, state::Space::kPartial) == 0);
+}
+
+TEST_CASE("engine: a damaged record is an error, never a crash or a wrong partial match") {
+  const auto backend = state::memory_backend();
+  Watched engine(network_of("RULE pair KEY u MATCH A+ THEN B WITHIN 10s"), tracked());
+  engine.push("A", 0, 0, {{"u", Value::string("somebody")}});
+  engine.push("A", 1, 1, {{"u", Value::string("somebody")}});
+  save_to(*engine, *backend);
+  std::string key, record;
+  REQUIRE(backend->scan(state::Space::kPartial, {}, [&](std::string_view k, std::string_view v) -> Status {
+    key = k;
+    record = v;
+    return {};
+  }).has_value());
+  for (std::size_t length = 0; length < record.size(); ++length) {
+    state::WriteBatch batch;
+    batch.put(state::Space::kPartial, key, record.substr(0, length));
+    REQUIRE(backend->commit(batch).has_value());
+    engine.make();
+    const auto restored = engine->restore(*backend, [](Event&) {});
+    REQUIRE(!restored.has_value());
+    CHECK(restored.error().code == Errc::kCorrupt);
+  }
+}
+
+TEST_CASE("engine: the cap drops the partial matches of the oldest first event and counts them") {
+  engine::EngineOptions options;
+  options.max_partial_matches = 2;
+  Watched engine(network_of("RULE pair KEY u MATCH A THEN B AFTER MATCH NO SKIP"), options);
+  for (int i = 0; i < 4; ++i) engine.push("A", i, i, {{"u", Value::integer(1)}});
+  engine.push("B", 9, 9, {{"u", Value::integer(1)}});
+  CHECK(engine.seen == Seen{"pair@9 A:2 B:9", "pair@9 A:3 B:9"});
+  CHECK(engine->counts().front().over_cap == 2);
+}
+
+TEST_CASE("engine: the state TTL ends partial matches of rules without a bound, without a time-out") {
+  engine::EngineOptions options;
+  options.state_ttl = Micros(10'000'000);
+  Watched engine(network_of("RULE open KEY u MATCH A THEN B"), options);
+  engine.push("A", 0, 0, {{"u", Value::integer(1)}});
+  engine.push("A", 5, 1, {{"u", Value::integer(1)}});
+  engine.push("B", 11, 2, {{"u", Value::integer(1)}});
+  CHECK(engine.seen == Seen{"open@11 A:1 B:2"});
+  CHECK(engine->counts().front().partial_matches == 0);
+}
+
+TEST_CASE("engine: a key without partial matches takes no memory") {
+  Watched engine(network_of(kPair), {});
+  for (int i = 0; i < 100; ++i) engine.push("A", 0, i, {{"u", Value::integer(i)}});
+  CHECK(engine->counts().front().partial_matches == 100);
+  engine->advance(event_time_us(10'000'001));
+  CHECK(engine->counts().front().partial_matches == 0);
+  CHECK(engine->partial_matches("pair").empty());
+}
+
+TEST_CASE("engine: counts say what HAVING, the policy and LIMIT did") {
+  Watched engine(network_of("RULE r KEY u MATCH A AS a THEN B WITHIN 1h HAVING a.x > 1 LIMIT 1 PER 1h"));
+  const auto pair = [&](double seconds, std::int64_t offset, std::int64_t x) {
+    engine.push("A", seconds, offset, {{"u", Value::integer(1)}, {"x", Value::integer(x)}});
+    engine.push("B", seconds + 1, offset + 1, {{"u", Value::integer(1)}});
+  };
+  pair(0, 0, 1);    // HAVING drops it; its A stays for the next B
+  pair(10, 10, 2);  // two complete matches with one B: one is dropped by HAVING
+  pair(20, 20, 2);  // within the hour: suppressed
+  const engine::RuleCounts counts = engine->counts().front();
+  CHECK(counts.matches == 2);
+  CHECK(counts.suppressed == 1);
+  CHECK(counts.by_having == 3);
+  CHECK(counts.by_policy == 0);
+}
