@@ -130,7 +130,7 @@ TEST_CASE("yaml: messages underline the key or the value") {
   CHECK(contains(at(*state->find("directory")), "\n               ^~~~~~\n"));
   CHECK(contains(at(state->find("list")->items[0]), "\n           ^~\n"));
   CHECK(contains(at(*state->find("url")), "\n         ^~~~~~~~~~~~~\n"));
-  CHECK(contains(at(*state->find("flow")->find("k")), "\n             ^\n"));
+  CHECK(contains(at(*state->find("flow")->find("k")), "\n              ^\n"));
 }
 
 TEST_CASE("yaml: syntax errors have a place") {
