@@ -77,51 +77,66 @@ std::string choices_text(const OptionRow& row) {
   return text;
 }
 
-std::variant<OptionValue, ValueProblem> in_range(const OptionRow& row, std::int64_t number, OptionValue value) {
-  if (number >= row.min && number <= row.max) return value;
-  return ValueProblem{"is out of range, expected " + format_range(row), {}};
+bool in_range(const OptionRow& row, std::int64_t number, ValueProblem& problem) {
+  if (number >= row.min && number <= row.max) return true;
+  problem = {"is out of range, expected " + format_range(row), {}};
+  return false;
 }
 
 }  // namespace
 
-std::variant<OptionValue, ValueProblem> parse_value(const OptionRow& row, std::string_view text) {
+std::optional<OptionValue> parse_value(const OptionRow& row, std::string_view text, ValueProblem& problem) {
   switch (row.type) {
     case OptionType::kBool:
-      if (text == "true") return OptionValue(true);
-      if (text == "false") return OptionValue(false);
-      return ValueProblem{"expects true or false", {}};
+      if (text == "true" || text == "false") return text == "true";
+      problem = {"expects true or false", {}};
+      break;
     case OptionType::kInteger:
-      if (const auto number = parse_integer(text)) return in_range(row, *number, *number);
-      return ValueProblem{"expects a whole number", {}};
+      if (const auto number = parse_integer(text)) {
+        if (in_range(row, *number, problem)) return *number;
+      } else {
+        problem = {"expects a whole number", {}};
+      }
+      break;
     case OptionType::kBytes:
-      if (const auto bytes = parse_bytes(text)) return in_range(row, *bytes, *bytes);
-      return ValueProblem{"expects a number of bytes, like 4096, 64KiB or 1GiB", suggest_bytes(text)};
-    case OptionType::kDuration: {
-      if (const auto duration = parse_duration(text)) return in_range(row, duration->count(), *duration);
-      const bool no_unit = parse_integer(text).has_value();
-      return ValueProblem{"expects a duration, like 10s or 1h30m (units: us ms s m h d)",
-                          no_unit && text.front() != '-' ? "the unit is missing" : ""};
-    }
+      if (const auto bytes = parse_bytes(text)) {
+        if (in_range(row, *bytes, problem)) return *bytes;
+      } else {
+        problem = {"expects a number of bytes, like 4096, 64KiB or 1GiB", suggest_bytes(text)};
+      }
+      break;
+    case OptionType::kDuration:
+      if (const auto duration = parse_duration(text)) {
+        if (in_range(row, duration->count(), problem)) return *duration;
+      } else {
+        const bool no_unit = parse_integer(text).has_value() && text.front() != '-';
+        problem = {"expects a duration, like 10s or 1h30m (units: us ms s m h d)",
+                   no_unit ? "the unit is missing" : ""};
+      }
+      break;
     case OptionType::kUrl:
-      if (is_url(text)) return OptionValue(std::string(text));
-      return ValueProblem{"expects a URL that begins with http:// or https:// and has a host", {}};
+      if (is_url(text)) return std::string(text);
+      problem = {"expects a URL that begins with http:// or https:// and has a host", {}};
+      break;
     case OptionType::kChoice:
-      if (std::ranges::find(row.choices, text) != row.choices.end()) return OptionValue(std::string(text));
-      return ValueProblem{"expects one of " + choices_text(row), did_you_mean(text, row.choices)};
+      if (std::ranges::find(row.choices, text) != row.choices.end()) return std::string(text);
+      problem = {"expects one of " + choices_text(row), did_you_mean(text, row.choices)};
+      break;
     case OptionType::kString:
     case OptionType::kPath:
-      return OptionValue(std::string(text));
+      return std::string(text);
     case OptionType::kStringList:
-      return OptionValue(std::vector<std::string>{std::string(text)});
+      return std::vector<std::string>{std::string(text)};
   }
-  return ValueProblem{"has an unknown type", {}};
+  return std::nullopt;
 }
 
 OptionValue default_value(const OptionRow& row) {
   if (!row.default_text.empty()) {
-    auto parsed = parse_value(row, row.default_text);
-    CEPD_CHECK(std::holds_alternative<OptionValue>(parsed));  // a row's default keeps to the row
-    return std::get<OptionValue>(std::move(parsed));
+    ValueProblem problem;
+    auto parsed = parse_value(row, row.default_text, problem);
+    CEPD_CHECK(parsed.has_value());  // a row's default keeps to the row
+    return *std::move(parsed);
   }
   switch (row.type) {
     case OptionType::kBool:

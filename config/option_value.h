@@ -20,8 +20,9 @@ struct ValueProblem {
   std::string suggestion;
 };
 
-/// A scalar by the row's type, range and choices (of a kStringList: one item). Paths stay as they are.
-std::variant<OptionValue, ValueProblem> parse_value(const OptionRow& row, std::string_view text);
+/// A scalar by the row's type, range and choices (of a kStringList: one item). Paths stay as they are. Nothing with a
+/// mistake, which `problem` tells then.
+std::optional<OptionValue> parse_value(const OptionRow& row, std::string_view text, ValueProblem& problem);
 
 /// The default of a row; with an empty default text false, 0, "" or no items.
 OptionValue default_value(const OptionRow& row);

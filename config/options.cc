@@ -89,18 +89,18 @@ class Reader {
       diagnostics_.push_back(std::move(problem));
       return std::nullopt;
     }
-    auto parsed = parse_value(row, node.scalar);
-    if (auto* problem = std::get_if<ValueProblem>(&parsed)) {
+    ValueProblem problem;
+    auto value = parse_value(row, node.scalar, problem);
+    if (!value) {
       // A suggestion may repeat part of the value.
-      report(row, node, problem->message, node.from_secret ? std::string() : std::move(problem->suggestion));
+      report(row, node, problem.message, node.from_secret ? std::string() : std::move(problem.suggestion));
       return std::nullopt;
     }
     if (row.required && node.scalar.empty()) {
       report(row, node, "must not be empty");
       return std::nullopt;
     }
-    auto value = std::get<OptionValue>(std::move(parsed));
-    if (row.type == OptionType::kPath) resolve(std::get<std::string>(value), node);
+    if (row.type == OptionType::kPath) resolve(std::get<std::string>(*value), node);
     return value;
   }
 
