@@ -3,37 +3,45 @@
 namespace cepd {
 namespace {
 
-/// Nested key paths come back nested: device.id is {"device":{"id":…}}; neighbours in KEY that share a prefix share the
-/// object.
-void append_key(std::string& out, const std::vector<std::pair<FieldPath, Value>>& key) {
+using KeyPart = std::pair<FieldPath, Value>;
+
+std::string step_name(const KeyPart& part, std::size_t depth) {
+  const FieldPath::Step& step = part.first.steps[depth];
+  const auto* name = std::get_if<std::string>(&step);
+  return name != nullptr ? *name : std::to_string(std::get<std::int64_t>(step));
+}
+
+/// Nested key paths come back nested: device.id is {"device":{"id":…}}. Paths that share a prefix share the object,
+/// wherever they stand in KEY: a name that stood twice in an object would lose its first value with many readers.
+/// `parts` agree in the steps before `depth`.
+void append_key(std::string& out, const std::vector<const KeyPart*>& parts, std::size_t depth) {
   out += '{';
-  std::vector<std::string> open;  // names of the objects open now, below the outermost
-  bool first = true;
-  for (const auto& [path, value] : key) {
-    std::vector<std::string> names;
-    for (const FieldPath::Step& step : path.steps) {
-      const auto* name = std::get_if<std::string>(&step);
-      names.push_back(name != nullptr ? *name : std::to_string(std::get<std::int64_t>(step)));
-    }
-    std::size_t shared = 0;
-    while (shared < open.size() && shared + 1 < names.size() && open[shared] == names[shared]) ++shared;
-    while (open.size() > shared) {
-      out += '}';
-      open.pop_back();
-    }
-    if (!first) out += ',';
-    first = false;
-    for (std::size_t i = shared; i + 1 < names.size(); ++i) {
-      append_json_string(out, names[i]);
-      out += ":{";
-      open.push_back(names[i]);
-    }
-    append_json_string(out, names.back());
+  std::vector<bool> printed(parts.size(), false);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (printed[i]) continue;
+    if (i > 0) out += ',';
+    const std::string name = step_name(*parts[i], depth);
+    append_json_string(out, name);
     out += ':';
-    append_json(out, value);
+    if (parts[i]->first.steps.size() == depth + 1) {
+      append_json(out, parts[i]->second);
+      continue;
+    }
+    std::vector<const KeyPart*> inner;
+    for (std::size_t j = i; j < parts.size(); ++j) {
+      if (parts[j]->first.steps.size() == depth + 1 || step_name(*parts[j], depth) != name) continue;
+      inner.push_back(parts[j]);
+      printed[j] = true;
+    }
+    append_key(out, inner, depth + 1);
   }
-  out.append(open.size(), '}');
   out += '}';
+}
+
+void append_key(std::string& out, const std::vector<KeyPart>& key) {
+  std::vector<const KeyPart*> parts;
+  for (const KeyPart& part : key) parts.push_back(&part);
+  append_key(out, parts, 0);
 }
 
 void append_event(std::string& out, const Event& event, EventsForm form) {

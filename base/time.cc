@@ -97,12 +97,20 @@ std::optional<EventTime> parse_rfc3339(std::string_view text) {
 }
 
 std::string format_rfc3339(EventTime t) {
-  const auto days = std::chrono::floor<std::chrono::days>(t);
-  const std::chrono::year_month_day date{days};
-  const std::chrono::hh_mm_ss<Micros> clock{t - days};
+  // Whole days are counted in integers: at the ends of time a sys_time of that day would overflow, and std::chrono's
+  // years end at 32767. The calendar repeats every 400 years.
+  constexpr std::int64_t kDay = 86'400'000'000;
+  constexpr std::int64_t kDaysIn400Years = 146'097;
+  const std::int64_t in_day = (to_us(t) % kDay + kDay) % kDay;
+  const std::int64_t day = to_us(t) / kDay - (to_us(t) % kDay < 0 ? 1 : 0);
+  const std::int64_t cycle = day / kDaysIn400Years;
+  const std::chrono::year_month_day date{
+      std::chrono::sys_days(std::chrono::days(static_cast<int>(day - cycle * kDaysIn400Years)))};
+  const std::int64_t year = static_cast<int>(date.year()) + cycle * 400;
+  const std::chrono::hh_mm_ss<Micros> clock{Micros(in_day)};
   std::array<char, 64> buffer{};
-  int length = std::snprintf(buffer.data(), buffer.size(), "%04d-%02u-%02uT%02d:%02d:%02d",
-                             static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+  int length = std::snprintf(buffer.data(), buffer.size(), "%04lld-%02u-%02uT%02d:%02d:%02d",
+                             static_cast<long long>(year), static_cast<unsigned>(date.month()),
                              static_cast<unsigned>(date.day()), static_cast<int>(clock.hours().count()),
                              static_cast<int>(clock.minutes().count()), static_cast<int>(clock.seconds().count()));
   std::string out(buffer.data(), static_cast<std::size_t>(length));
