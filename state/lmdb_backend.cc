@@ -2,11 +2,13 @@
 
 #include <lmdb.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -66,6 +68,8 @@ class LmdbBackend final : public StateBackend {
   Status extend_file(std::size_t size) const;
   /// Makes the map larger by twice the bytes of a batch, at least twice as large, at most `largest`.
   Status grow(std::size_t bytes, std::size_t largest);
+  /// LMDB reports a write that the disk took in part as EIO; with less room than the batch needs that was the cause.
+  bool disk_full(std::size_t bytes) const;
   /// The whole batch in one transaction; an LMDB code, so that the caller can tell a full map.
   int apply(const WriteBatch& batch);
   static int apply(MDB_txn* transaction, const Databases& databases, const WriteBatch::Change& change);
@@ -217,7 +221,7 @@ Status LmdbBackend::commit(const WriteBatch& batch) {
   while (true) {
     const int code = apply(batch);
     if (code == 0) return {};
-    if (code != MDB_MAP_FULL) return failure("cannot write", code);
+    if (code != MDB_MAP_FULL) return failure("cannot write", code == EIO && disk_full(bytes) ? ENOSPC : code);
     CEPD_TRY(grow(bytes, largest));
   }
 }
@@ -280,6 +284,13 @@ Status LmdbBackend::grow(std::size_t bytes, std::size_t largest) {
     return reason;
   }
   return {};
+}
+
+bool LmdbBackend::disk_full(std::size_t bytes) const {
+  constexpr std::uint64_t kLeast = 1 << 20;  // trees and free lists are written beside the batch
+  struct statvfs disk {};
+  if (::statvfs(options_.directory.c_str(), &disk) != 0) return false;
+  return std::uint64_t{disk.f_bavail} * disk.f_frsize < std::max<std::uint64_t>(bytes, kLeast);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 #include <lmdb.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 
 #include <csignal>
@@ -111,6 +113,32 @@ TEST_CASE("lmdb: when the file may not grow the batch fails with kNoSpace and wh
   });
   CHECK(said == "2");
   CHECK(count(*open(directory.path())) == 2);
+}
+
+TEST_CASE("lmdb: on a full disk a batch fails with kNoSpace, and what was there is kept") {
+  const TemporaryDirectory directory;
+  const std::string said = in_child([&directory] {
+    // A disk of 3 MiB, seen by the child alone.
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("tmpfs", directory.path().c_str(), "tmpfs", 0, "size=3m") != 0)
+      return std::string("no mount");
+    auto backend = open(directory.path());
+    if (!put(*backend, "kept", std::string(kMiB / 2, 'k'))) return std::string("first put failed");
+    WriteBatch batch;
+    for (int i = 0; i < 4'000; ++i) batch.put(Space::kPartial, std::to_string(i), std::string(1'000, 'b'));
+    for (int i = 0; i < 2; ++i) {
+      const Status full = backend->commit(batch);
+      if (full) return std::string("no error");
+      if (full.error().code != Errc::kNoSpace) return full.error().message;
+    }
+    if (!put(*backend, "small", "s")) return std::string("small put failed");
+    return std::to_string(count(*backend));
+  });
+  if (said == "no mount") {
+    MESSAGE("not run: this user may not mount");
+    return;
+  }
+  CHECK(said == "2");
 }
 
 // Sanitizers reserve terabytes of addresses and cannot live under the limit.
