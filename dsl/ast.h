@@ -1,6 +1,6 @@
 #pragma once
-/// The syntax tree of rule files: what was written, not yet what it means. Made by parse.h, printed by print.h, checked by check.h.
-/// Trees are immutable once parsed; copies are cheap where nodes are shared pointers.
+/// The syntax tree of rule files: what was written, not yet what it means. Made by parse.h, printed by print.h, checked
+/// by check.h. Trees are immutable once parsed; copies are cheap where nodes are shared pointers.
 
 #include <cstdint>
 #include <memory>
@@ -42,6 +42,7 @@ struct ConstantRef {
 struct PathRef {
   bool from_this = false;
   FieldPath path;
+  bool quoted = false;  // the last name stands in back quotes: `ts` and `type` are then payload fields
 };
 enum class UnaryOp : std::uint8_t { kNot, kNegate };
 struct Unary {
@@ -93,7 +94,7 @@ struct DurationTerm {
 struct EventPattern {
   std::vector<Name> types;  // empty: `*`
   std::vector<FieldPath> by;
-  ExprPtr condition;        // null: none
+  ExprPtr condition;  // null: none
   Location where;
 };
 
@@ -148,8 +149,9 @@ struct Sequence {
 struct KeyField {
   FieldPath path;
   Location where;
+  bool quoted = false;  // as of PathRef
 };
-struct Item {          // of EMIT
+struct Item {  // of EMIT
   ExprPtr value;
   std::optional<Name> as;
   Location where;
@@ -163,7 +165,7 @@ struct Label {
   Name name;
   ExprPtr value;
 };
-struct Argument {      // `percent: 10` or a bare positional one
+struct Argument {  // `percent: 10` or a bare positional one
   std::optional<Name> name;
   ExprPtr value;
 };

@@ -19,8 +19,9 @@ struct Parsed {
   Diagnostics diagnostics;  ///< all errors of the file, in order; after one, parsing goes on at the next statement
 };
 
-/// Parses one rule file. `name` is used in messages and names a bare-pattern rule (its last path component without `.rules`).
-/// Never throws; any bytes are accepted and give diagnostics. Cost is linear in the text but for nesting, which is bounded.
+/// Parses one rule file. `name` is used in messages and names a bare-pattern rule (its last path component without
+/// `.rules`). Never throws; any bytes are accepted and give diagnostics. Cost is linear in the text but for nesting,
+/// which is bounded.
 Parsed parse(std::string name, std::string text);
 
 /// Keywords of the language, upper-case: for suggestions, `cepd fmt` and editor support.

@@ -1,0 +1,129 @@
+#include "dsl/parse.h"
+
+#include "dsl/grammar.h"
+#include "dsl/lex.h"
+#include "dsl/syntax_error.h"
+
+namespace cepd::dsl {
+namespace {
+
+using syntax::Keyword;
+using syntax::Problems;
+using syntax::Progress;
+using syntax::Token;
+using syntax::TokenKind;
+
+bool is_name(const Token& token) { return token.kind == TokenKind::kWord || token.kind == TokenKind::kQuoted; }
+
+bool begins_statement(const Token& token) {
+  return token.kind == TokenKind::kWord && syntax::info(token.keyword).statement;
+}
+
+/// `rules/cart_add.rules` -> `cart_add`
+std::string stem(std::string_view file) {
+  file = file.substr(file.find_last_of('/') + 1);
+  constexpr std::string_view kEnding = ".rules";
+  if (file.ends_with(kEnding) && file.size() > kEnding.size()) file.remove_suffix(kEnding.size());
+  return std::string(file);
+}
+
+class FileParser {
+ public:
+  FileParser(ast::File& file, Problems& problems) : file_(file), problems_(problems) {}
+
+  void run() {
+    const syntax::Tokens tokens = syntax::lex(file_.text, problems_);
+    at_ = tokens.data();
+    end_ = at_ + tokens.size() - 1;
+    if (at_ == end_) return;
+    if (begins_statement(*at_) || is_slip_of_statement(*at_)) {
+      while (at_ != end_ && !problems_.full()) read_statement();
+    } else {
+      read_bare_pattern();
+    }
+  }
+
+ private:
+  /// `RUEL cart_rescue ...`: two words in a row are no pattern.
+  bool is_slip_of_statement(const Token& first) const {
+    const Token& second = *(&first + 1);
+    return first.kind == TokenKind::kWord && is_name(second) && !syntax::info(second.keyword).name &&
+           !nearest_statement(first).empty();
+  }
+
+  static std::string nearest_statement(const Token& token) {
+    static const std::vector<std::string> kWords = {"EVENT", "CONST", "RULE", "STREAM", "TABLE", "TEST"};
+    return token.kind == TokenKind::kWord ? did_you_mean(token.text, kWords) : std::string{};
+  }
+
+  void read_statement() {
+    const Token* const begin = at_;
+    if (!begins_statement(*begin)) {
+      if (begin->kind != TokenKind::kBad) {
+        problems_.add(begin->where, "expected a statement: EVENT, CONST, RULE or TEST", nearest_statement(*begin));
+      }
+      at_ = next_statement(begin);
+      return;
+    }
+    Progress progress(begin, problems_);
+    ast::Statement statement;
+    const bool read = syntax::parse_statement(at_, end_, progress, statement);
+    // A part that may be left out but was begun ends a statement early; then the place in it is further on.
+    const bool complete = read && (at_ == end_ || begins_statement(*at_));
+    if (complete) {
+      file_.statements.push_back(std::move(statement));
+      return;
+    }
+    syntax::report_syntax_error(progress, file_.text, problems_);
+    at_ = next_statement(begin);
+  }
+
+  void read_bare_pattern() {
+    const Token* const begin = at_;
+    Progress progress(begin, problems_);
+    ast::Rule rule;
+    if (syntax::parse_bare_pattern(at_, end_, progress, rule) && at_ == end_) {
+      rule.bare = true;
+      rule.name = {stem(file_.name), {}};
+      file_.statements.emplace_back(std::move(rule));
+      return;
+    }
+    progress.expected(at_, {"the end of the file"});
+    syntax::report_syntax_error(progress, file_.text, problems_);
+  }
+
+  /// The next line that begins with a statement's keyword and is not indented more than the statement that is left.
+  const Token* next_statement(const Token* begin) const {
+    for (const Token* t = begin + 1; t < end_; ++t) {
+      if (t->starts_line && t->column <= begin->column && begins_statement(*t) && is_name(t[1])) return t;
+    }
+    return end_;
+  }
+
+  ast::File& file_;
+  Problems& problems_;
+  const Token* at_ = nullptr;
+  const Token* end_ = nullptr;
+};
+
+}  // namespace
+
+Parsed parse(std::string name, std::string text) {
+  Parsed out;
+  out.file.name = std::move(name);
+  out.file.text = std::move(text);
+  Problems problems;
+  if (out.file.text.size() > kMaxFileBytes) {
+    problems.add({}, "this file is too large: a rule file has at most " + std::to_string(kMaxFileBytes) + " bytes");
+  } else if (const ast::Location bad = syntax::find_invalid_text(out.file.text); bad.end != 0) {
+    const bool nul = out.file.text[bad.begin] == '\0';
+    problems.add(bad, nul ? "a NUL character: this is no text file" : "this is not UTF-8 text",
+                 nul ? "" : "save the file as UTF-8");
+  } else {
+    FileParser(out.file, problems).run();
+  }
+  out.diagnostics = problems.diagnostics(out.file.name, out.file.text);
+  return out;
+}
+
+}  // namespace cepd::dsl
