@@ -26,7 +26,7 @@ struct Expectation {
 /// What is noted while a statement is read.
 class Progress {
  public:
-  Progress(const Token* begin, Problems& problems) : begin_(begin), furthest_(begin), problems_(problems) {}
+  Progress(const Token* begin, Problems& problems);
 
   /// `at` is not what it could have been. Only the furthest place counts: there the statement goes wrong.
   void expected(const Token* at, const Expectation& what) {
@@ -60,6 +60,8 @@ class Progress {
   const std::vector<Expectation>& expectations() const { return expectations_; }
   const std::vector<const Token*>& clauses() const { return clauses_; }  ///< keywords of the rule's clauses, in order
   bool refused() const { return refused_; }
+  /// Fields of the rule's KEY, wherever it stands; 0 when there is none.
+  std::size_t key_fields() const { return key_fields_; }
 
  private:
   const Token* begin_;
@@ -68,6 +70,7 @@ class Progress {
   std::vector<const Token*> clauses_;
   Problems& problems_;
   bool refused_ = false;
+  std::size_t key_fields_ = 0;
 };
 
 /// Reads one statement from `at`, which is moved past it. False when it could not be read: `progress` says where and

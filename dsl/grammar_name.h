@@ -148,6 +148,10 @@ struct PathStep {
   FieldPath::Step step;
   bool quoted = false;
 };
+/// A payload field that is named like a property of every event.
+inline bool hides_property(const Token& token) {
+  return token.kind == TokenKind::kQuoted && (token.text == "ts" || token.text == "type");
+}
 /// `LIMIT 1` on a new line: no field can be followed by a number, string or other name, so a value was left out before.
 inline bool begins_clause(const Token& token) {
   const KeywordInfo& keyword = info(token.keyword);
@@ -171,11 +175,11 @@ inline bool begins_clause(const Token& token) {
 /// First in a path: words that mean something in conditions stand in back quotes.
 inline std::optional<PathStep> read_first_step(const Token& token, Progress&) {
   if (!is_name(token) || info(token.keyword).condition || begins_clause(token)) return std::nullopt;
-  return PathStep{token.text, token.kind == TokenKind::kQuoted};
+  return PathStep{token.text, hides_property(token)};
 }
 inline std::optional<PathStep> read_step(const Token& token, Progress&) {
   if (!is_name(token)) return std::nullopt;
-  return PathStep{token.text, token.kind == TokenKind::kQuoted};
+  return PathStep{token.text, hides_property(token)};
 }
 inline std::optional<PathStep> read_index(const Token& token, Progress& progress) {
   if (token.kind != TokenKind::kInt) return std::nullopt;

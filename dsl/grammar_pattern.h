@@ -23,13 +23,27 @@ const auto repeat_count = TokenParser<std::uint32_t>(read_repeat, "a whole numbe
 
 constexpr auto add_by = [](auto& context) { x3::_val(context).by.push_back(std::move(x3::_attr(context).path)); };
 
+constexpr auto more_by = [](auto& context) {
+  const std::size_t keys = progress_of(context).key_fields();
+  x3::_pass(context) = keys == 0 || x3::_val(context).by.size() < keys;
+};
+
+/// `by_comma`: what stands between the fields of BY.
+template <class Comma>
+constexpr auto event_with(const Comma& by_comma) {
+  return named("an event type",
+               located((symbol(Symbol::kStar, "*", Show::kHidden) |
+                        (type_name[add<&ast::EventPattern::types>] % symbol(Symbol::kPipe, "|", Show::kHidden))) >>
+                       -(word(Keyword::kBy, Show::kHidden) >> (key_field[add_by] % by_comma)) >>
+                       -(open_bracket >> expr[set_condition<&ast::EventPattern::condition>] >> close_bracket)));
+}
+
 const x3::rule<struct EventId, ast::EventPattern> event = "event";
-const auto event_def =
-    named("an event type",
-          located((symbol(Symbol::kStar, "*", Show::kHidden) |
-                   (type_name[add<&ast::EventPattern::types>] % symbol(Symbol::kPipe, "|", Show::kHidden))) >>
-                  -(word(Keyword::kBy, Show::kHidden) >> (key_field[add_by] % comma)) >>
-                  -(open_bracket >> expr[set_condition<&ast::EventPattern::condition>] >> close_bracket)));
+const auto event_def = event_with(comma);
+
+/// In a list of events a comma belongs to BY only until BY has as many fields as KEY.
+const x3::rule<struct ListedEventId, ast::EventPattern> listed_event = "event";
+const auto listed_event_def = event_with(x3::eps[more_by] >> comma);
 
 // ---- quantifier ----
 
@@ -185,6 +199,7 @@ const auto step_def = link[set<&ast::Step::link>] >> choice[set<&ast::Step::choi
 
 const auto sequence_def = located(choice[add_first_step] >> *step[add<&ast::Sequence::steps>]);
 
-BOOST_SPIRIT_DEFINE(event, range, modifier, quantifier, link_bound, link, sequence, group, element, both, choice, step)
+BOOST_SPIRIT_DEFINE(event, listed_event, range, modifier, quantifier, link_bound, link, sequence, group, element, both,
+                    choice, step)
 
 }  // namespace cepd::dsl::syntax

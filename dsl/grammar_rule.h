@@ -8,7 +8,7 @@ namespace cepd::dsl::syntax {
 // ---- input ----
 
 const x3::rule<struct FromId, ast::From> from = "FROM";
-const auto from_def = located(clause(Keyword::kFrom) >> (event[add<&ast::From::inputs>] % comma));
+const auto from_def = located(clause(Keyword::kFrom) >> (listed_event[add<&ast::From::inputs>] % comma));
 
 constexpr auto set_from = [](auto& context) {
   ast::From& read = x3::_attr(context);
@@ -89,7 +89,7 @@ const auto input_def = head[take] >> -((from[set_from] >> -key_fields) | (key_fi
 const x3::rule<struct MatchId, ast::Rule> match = "match";
 const auto match_def = input[take] >> clause(Keyword::kMatch) >> sequence[set<&ast::Rule::pattern>] >>
                        -(clause(Keyword::kWithin) >> duration[set<&ast::Rule::within>]) >>
-                       -(clause(Keyword::kUnless) >> (event[add<&ast::Rule::unless>] % comma)) >>
+                       -(clause(Keyword::kUnless) >> (listed_event[add<&ast::Rule::unless>] % comma)) >>
                        -(clause(Keyword::kWhere) >> expr[set_condition<&ast::Rule::where_condition>]) >>
                        -(clause(Keyword::kHaving) >> expr[set_condition<&ast::Rule::having>]);
 
