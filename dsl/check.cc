@@ -76,13 +76,25 @@ class SetChecker {
 
   void constant(const ast::ConstDecl& decl, Reporter& report) {
     if (!first_of_name("CONST", decl.name, report)) return;
-    if (const auto* literal = std::get_if<ast::Literal>(&decl.value->node)) {
-      set_.constants.emplace(decl.name.text, literal);
-      return;
+    const ast::Expr* value = decl.value.get();
+    bool negative = false;
+    if (const auto* unary = std::get_if<ast::Unary>(&value->node); unary && unary->op == ast::UnaryOp::kNegate) {
+      negative = true;
+      value = unary->operand.get();
     }
-    report.error(decl.value->where, "a CONST is a literal", "write it like CONST " + decl.name.text + " = 20");
-    static const ast::Literal kUnknown{ast::Null{}};
-    set_.constants.emplace(decl.name.text, &kUnknown);
+    const auto* written = std::get_if<ast::Literal>(&value->node);
+    auto literal = written == nullptr ? std::nullopt : negative ? negated(*written) : std::optional(*written);
+    if (!literal)
+      report.error(decl.value->where, "a CONST is a literal", "write it like CONST " + decl.name.text + " = 20");
+    // A wrong one is kept as null: what uses it is not wrong for that.
+    set_.constants.emplace(decl.name.text, literal.value_or(ast::Literal{ast::Null{}}));
+  }
+
+  /// -20; nothing for what has no negative.
+  static std::optional<ast::Literal> negated(const ast::Literal& literal) {
+    if (const auto* i = std::get_if<std::int64_t>(&literal.value); i && *i != INT64_MIN) return ast::Literal{-*i};
+    if (const auto* d = std::get_if<double>(&literal.value)) return ast::Literal{-*d};
+    return std::nullopt;
   }
 
   void event(const ast::EventDecl& decl, Reporter& report) {

@@ -120,12 +120,12 @@ class CallChecker {
   bool fits(const Built& built, const ActionParameter& parameter, ast::Location where) {
     const std::string what = parameter.name + " of " + schema_.name;
     if (parameter.type == ArgumentType::kDuration && !built.kinds.overlaps(Kind::kDuration)) {
-      scope_.report.error(where, what + " is a duration, like 5m, and this is a " + to_string(built.kinds));
+      scope_.report.error(where, what + " is a duration, like 5m, and this is " + with_article(built.kinds));
       return false;
     }
     if (parameter.type != ArgumentType::kNumber) return true;
     if (!built.kinds.overlaps(Kinds::number())) {
-      scope_.report.error(where, what + " is a number, and this is a " + to_string(built.kinds));
+      scope_.report.error(where, what + " is a number, and this is " + with_article(built.kinds));
       return false;
     }
     const auto* constant = std::get_if<plan::Constant>(&built.expr->node);

@@ -77,7 +77,7 @@ Built ExprBuilder::function(const plan::FunctionInfo& info, const ast::Call& nod
       // A literal of the wrong kind can never be meant.
       const bool sure = arguments[i].declared || std::holds_alternative<plan::Constant>(arguments[i].expr->node);
       ok &= misfit(sure, node.arguments[i]->where,
-                   name + " takes a " + to_string(wanted) + " here, and this is a " + to_string(arguments[i].kinds));
+                   name + " takes " + with_article(wanted) + " here, and this is " + with_article(arguments[i].kinds));
     }
     out.arguments.push_back(arguments[i].expr);
   }
@@ -131,8 +131,7 @@ Built ExprBuilder::previous(const ast::Call& node, ast::Location where) {
   }
   std::sort(types.ids.begin(), types.ids.end());
   types.ids.erase(std::unique(types.ids.begin(), types.ids.end()), types.ids.end());
-  plan::FieldRef ref =
-      field_ref(scope_.set, types, path->path, last_name_quoted(scope_.report, node.arguments[0]->where));
+  plan::FieldRef ref = field_ref(scope_.set, types, path->path, path->quoted);
   ref.subject = plan::Subject::kPrevious;
   return field(std::move(ref), types, node.arguments[0]->where);
 }
@@ -177,10 +176,9 @@ std::optional<std::size_t> ExprBuilder::element_argument(const ast::Call& node, 
 Built ExprBuilder::first_or_last(const ast::Call& node, ast::Location where) {
   const auto element = element_argument(node, where, true);
   if (!element) return {};
-  const FieldPath& path = std::get<ast::PathRef>(node.arguments[0]->node).path;
+  const auto& [from_this, path, quoted] = std::get<ast::PathRef>(node.arguments[0]->node);
   const plan::Types& types = scope_.elements[*element].test.types;
-  plan::FieldRef ref = field_ref(scope_.set, types, FieldPath{{path.steps.begin() + 1, path.steps.end()}},
-                                 last_name_quoted(scope_.report, node.arguments[0]->where));
+  plan::FieldRef ref = field_ref(scope_.set, types, FieldPath{{path.steps.begin() + 1, path.steps.end()}}, quoted);
   ref.subject = node.function.text == "first" ? plan::Subject::kFirst : plan::Subject::kLast;
   ref.element = static_cast<plan::ElementId>(*element);
   return field(std::move(ref), types, node.arguments[0]->where);
@@ -222,11 +220,10 @@ Built ExprBuilder::aggregate(plan::AggregateKind kind, const ast::Call& node, as
 
   Kinds kinds = Kinds::all();
   bool declared = false;
-  const FieldPath& path = std::get<ast::PathRef>(node.arguments[0]->node).path;
+  const auto& [from_this, path, quoted] = std::get<ast::PathRef>(node.arguments[0]->node);
   if (path.steps.size() > 1) {
     const plan::Types& types = scope_.elements[*element].test.types;
-    plan::FieldRef ref = field_ref(scope_.set, types, FieldPath{{path.steps.begin() + 1, path.steps.end()}},
-                                   last_name_quoted(scope_.report, node.arguments[0]->where));
+    plan::FieldRef ref = field_ref(scope_.set, types, FieldPath{{path.steps.begin() + 1, path.steps.end()}}, quoted);
     const auto known = field_kinds(scope_.set, types, ref, node.arguments[0]->where, scope_.report);
     if (!known) return {};
     std::tie(kinds, declared) = *known;
@@ -235,8 +232,8 @@ Built ExprBuilder::aggregate(plan::AggregateKind kind, const ast::Call& node, as
   const auto over = [&](Kinds wanted) {
     if (kinds.overlaps(wanted)) return true;
     return misfit(declared, node.arguments[0]->where,
-                  "unlike types: " + node.function.text + " is over " + to_string(wanted) + "s, and this is a " +
-                      to_string(kinds));
+                  "unlike types: " + node.function.text + " is over " + to_string(wanted) + "s, and this is " +
+                      with_article(kinds));
   };
   switch (kind) {
     case AggregateKind::kCount:

@@ -84,7 +84,7 @@ bool ExprBuilder::check_comparison(const Built& a, const Built& b, bool ordered,
 
 bool ExprBuilder::check_condition(const Built& built, ast::Location where) {
   if (built.kinds.overlaps(Kinds::boolean())) return true;
-  scope_.report.error(where, "expected a condition, and this is a " + to_string(built.kinds));
+  scope_.report.error(where, "expected a condition, and this is " + with_article(built.kinds));
   return false;
 }
 
@@ -141,7 +141,7 @@ Built ExprBuilder::unary(const ast::Unary& node, ast::Location where) {
   }
   const Kinds kinds = operand.kinds & (Kinds::number() | Kind::kDuration);
   if (kinds.empty() && !misfit(operand.declared, where,
-                               "unlike types: a " + to_string(operand.kinds) + " has no negative and gives null")) {
+                               "unlike types: " + with_article(operand.kinds) + " has no negative and gives null")) {
     return {};
   }
   return {make(plan::Unary{plan::UnaryOp::kNegate, operand.expr}), kinds, operand.declared};
@@ -226,7 +226,7 @@ Built ExprBuilder::matches(const ast::Matches& node) {
   if (regex == nullptr || !operand) return {};
   if (!operand.kinds.overlaps(Kind::kString) &&
       !misfit(operand.declared, node.operand->where,
-              "unlike types: MATCHES tests strings, and this is a " + to_string(operand.kinds))) {
+              "unlike types: MATCHES tests strings, and this is " + with_article(operand.kinds))) {
     return {};
   }
   return {make(plan::Matches{operand.expr, std::move(regex), node.negated}), Kinds::boolean(), operand.declared};

@@ -64,7 +64,7 @@ class ExprBuilder {
   /// The same for an expression that must be a bool.
   plan::ExprPtr condition(const ast::Expr& expr);
   /// A name in a template: what DO can name, and labels.
-  Built template_name(const FieldPath& path, ast::Location where);
+  Built template_name(const ast::PathRef& ref, ast::Location where);
 
  private:
   Built literal(const ast::Literal& literal);
@@ -79,7 +79,7 @@ class ExprBuilder {
   // check_path.cc
   Built path(const ast::PathRef& ref, ast::Location where);
   Built bare_name(const FieldPath& path, ast::Location where, bool labels);
-  Built element_field(std::size_t element, const FieldPath& path, ast::Location where);
+  Built element_field(std::size_t element, const ast::PathRef& ref, ast::Location where);
   Built field(plan::FieldRef ref, const plan::Types& types, ast::Location where);
   bool may_look_at(std::size_t element, ast::Location where, const FieldPath& field, bool whole);
   Built unknown_name(const FieldPath& path, ast::Location where);
@@ -110,9 +110,6 @@ plan::FieldRef field_ref(SetContext& set, const plan::Types& types, FieldPath pa
 /// Kinds of that field in events of `types`, by the declarations; reports one that no type has. Nothing after an error.
 std::optional<std::pair<Kinds, bool>> field_kinds(const SetContext& set, const plan::Types& types,
                                                   const plan::FieldRef& ref, ast::Location where, Reporter& report);
-/// Whether the last name of the path written at `where` stands in back quotes.
-bool last_name_quoted(const Reporter& report, ast::Location where);
-
 /// Calls `visit` with each path in `expr`; `counted`: it stands alone in `count( )`, where an element's name may.
 void for_each_path(const ast::Expr& expr, const std::function<void(const ast::PathRef&, bool counted)>& visit);
 

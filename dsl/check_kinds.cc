@@ -33,6 +33,12 @@ std::string to_string(Kinds kinds) {
   return out;
 }
 
+std::string with_article(Kinds kinds) {
+  const std::string text = to_string(kinds);
+  if (kinds.empty()) return text;
+  return (text.front() == 'i' ? "an " : "a ") + text;
+}
+
 bool comparable(Kinds a, Kinds b, bool ordered) {
   if (a.overlaps(Kinds::number()) && b.overlaps(Kinds::number())) return true;
   Kinds both = a & b;

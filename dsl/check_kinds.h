@@ -37,6 +37,8 @@ Kinds kinds_of(FieldType type);
 
 /// "string", "number", "int or string", "null": for messages.
 std::string to_string(Kinds kinds);
+/// "a string", "an int or string", "null".
+std::string with_article(Kinds kinds);
 
 /// Whether some value of `a` and some of `b` can compare other than to unknown; `ordered`: by < and >.
 bool comparable(Kinds a, Kinds b, bool ordered);

@@ -134,7 +134,6 @@ class Evaluation {
         return all_null ? kNull : kAny;
       }
       case Function::kConcat:
-      case Function::kHash:
         return kAny;
       default:
         for (const plan::ExprPtr& each : node.arguments) {

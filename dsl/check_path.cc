@@ -22,14 +22,6 @@ plan::ExprPtr make(Node node) {
 
 }  // namespace
 
-bool last_name_quoted(const Reporter& report, ast::Location where) {
-  std::string_view text = report.text_at(where);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\n' || text.back() == '\r')) {
-    text.remove_suffix(1);
-  }
-  return !text.empty() && text.back() == '`';
-}
-
 plan::FieldRef field_ref(SetContext& set, const plan::Types& types, FieldPath path, bool quoted) {
   plan::FieldRef ref;
   ref.path = std::move(path);
@@ -99,7 +91,7 @@ Built ExprBuilder::field(plan::FieldRef ref, const plan::Types& types, ast::Loca
 Built ExprBuilder::path(const ast::PathRef& ref, ast::Location where) {
   const bool brackets = place_ == Place::kElement || place_ == Place::kFrom || place_ == Place::kUnless;
   const auto tested_field = [&] {
-    return field(field_ref(scope_.set, *tested_, ref.path, last_name_quoted(scope_.report, where)), *tested_, where);
+    return field(field_ref(scope_.set, *tested_, ref.path, ref.quoted), *tested_, where);
   };
   if (ref.from_this) {
     if (brackets) return tested_field();
@@ -110,7 +102,7 @@ Built ExprBuilder::path(const ast::PathRef& ref, ast::Location where) {
   const std::string* first = name_step(ref.path, 0);
   if (first != nullptr && ref.path.steps.size() > 1) {
     if (const auto it = scope_.names.find(*first); it != scope_.names.end()) {
-      return element_field(it->second, ref.path, where);
+      return element_field(it->second, ref, where);
     }
   }
   return brackets ? tested_field() : bare_name(ref.path, where, false);
@@ -134,18 +126,18 @@ Built ExprBuilder::bare_name(const FieldPath& path, ast::Location where, bool la
   return unknown_name(path, where);
 }
 
-Built ExprBuilder::template_name(const FieldPath& path, ast::Location where) {
-  const std::string* first = name_step(path, 0);
-  if (first != nullptr && path.steps.size() > 1) {
+Built ExprBuilder::template_name(const ast::PathRef& ref, ast::Location where) {
+  const std::string* first = name_step(ref.path, 0);
+  if (first != nullptr && ref.path.steps.size() > 1) {
     if (const auto it = scope_.names.find(*first); it != scope_.names.end()) {
-      return element_field(it->second, path, where);
+      return element_field(it->second, ref, where);
     }
   }
-  return bare_name(path, where, true);
+  return bare_name(ref.path, where, true);
 }
 
-Built ExprBuilder::element_field(std::size_t element, const FieldPath& path, ast::Location where) {
-  plan::FieldRef ref;
+Built ExprBuilder::element_field(std::size_t element, const ast::PathRef& written_ref, ast::Location where) {
+  const FieldPath& path = written_ref.path;
   std::size_t skipped = 1;
   const auto* index = std::get_if<std::int64_t>(&path.steps[1]);
   if (index != nullptr) {
@@ -160,7 +152,7 @@ Built ExprBuilder::element_field(std::size_t element, const FieldPath& path, ast
   const FieldPath rest = without_first(path, skipped);
   if (!may_look_at(element, where, rest, index != nullptr)) return {};
   const plan::Types& types = scope_.elements[element].test.types;
-  ref = field_ref(scope_.set, types, rest, last_name_quoted(scope_.report, where));
+  plan::FieldRef ref = field_ref(scope_.set, types, rest, written_ref.quoted);
   if (index != nullptr) {
     ref.subject = plan::Subject::kIndex;
     ref.index = *index;
@@ -178,7 +170,7 @@ bool ExprBuilder::may_look_at(std::size_t element, ast::Location where, const Fi
   const std::string& name = target.name;
   if (place_ == Place::kFrom) {
     scope_.report.error(where, "a condition in FROM is tested before any element is bound; " + name + " is an element",
-                        "for a field of that name write this." + name);
+                        field.empty() ? "" : "for a field of that name write this." + name + "." + to_string(field));
     return false;
   }
   if (own_ == element && place_ == Place::kElement) {
@@ -222,6 +214,10 @@ Built ExprBuilder::unknown_name(const FieldPath& path, ast::Location where) {
   const std::string* first = name_step(path, 0);
   std::vector<std::string> known = scope_.bound_names();
 
+  if (first != nullptr && path.steps.size() == 1 && scope_.names.count(*first) != 0) {
+    scope_.report.error(where, written + " is an element; name a field of it, like " + written + ".amount");
+    return {};
+  }
   // Two nameless elements of one type, or a type whose element has an AS name.
   if (first != nullptr && path.steps.size() > 1) {
     std::vector<std::string> called;

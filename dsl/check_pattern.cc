@@ -100,13 +100,6 @@ void count_element(const WrittenElement& written, plan::Element& element, Report
   element.max = quantifier.max.value_or(plan::kUnbounded);
   if (element.negated) {
     report.error(quantifier.where, "a NOT cannot be repeated", "NOT means that no such event comes at all");
-  } else if (element.max == 0) {
-    report.error(quantifier.where, "a repeat of at most 0 events never takes one");
-  } else if (element.min > element.max) {
-    report.error(quantifier.where,
-                 "a repeat of at least " + std::to_string(element.min) + " and at most " + std::to_string(element.max) +
-                     " events is impossible",
-                 "write {" + std::to_string(element.max) + "," + std::to_string(element.min) + "}");
   }
 }
 

@@ -105,7 +105,7 @@ class RuleChecker {
     for (std::size_t i = 0; i < rule_.key.size(); ++i) {
       const bool by = !event.by.empty();
       const ast::Location where = by ? event.where : rule_.key[i].where;
-      const bool quoted = !by && last_name_quoted(report_, where);
+      const bool quoted = !by && rule_.key[i].quoted;
       test.key.push_back(field_ref(scope_.set, test.types, by ? event.by[i] : rule_.key[i].path, quoted));
       if (test.types.any) scope_.key_kinds[i] = Kinds::all();
       // Every type must have the field, or none of its events has the key.

@@ -2,10 +2,12 @@
 
 #include <re2/re2.h>
 
+#include "dsl/check_kinds.h"
+
 namespace cepd::dsl::checking {
 
 const ast::Literal* SetContext::constant(const std::string& name, ast::Location where, Reporter& report) const {
-  if (const auto it = constants.find(name); it != constants.end()) return it->second;
+  if (const auto it = constants.find(name); it != constants.end()) return &it->second;
   std::vector<std::string> names;
   for (const auto& [known, value] : constants) names.push_back(known);
   const std::string near = nearest(name, names);
@@ -20,10 +22,10 @@ std::optional<Micros> SetContext::duration_or_zero(const ast::DurationTerm& term
   const ast::Literal* literal = constant(name, term.where, report);
   if (literal == nullptr) return std::nullopt;
   if (const auto* value = std::get_if<Micros>(&literal->value)) return *value;
-  report.error(term.where,
-               std::string(keyword) + " needs a duration, and $" + name + " is a " +
-                   std::string(kind_name(constant_of(*literal).kind)),
-               "write it like CONST " + name + " = 5m");
+  report.error(
+      term.where,
+      std::string(keyword) + " needs a duration, and $" + name + " is " + with_article(constant_of(*literal).kind),
+      "write it like CONST " + name + " = 5m");
   return std::nullopt;
 }
 

@@ -27,7 +27,7 @@ class SetContext {
   const CheckOptions& options;
   FieldPlan* fields;      ///< of the set; while DISABLED rules are checked, a copy of it
   bool declared = false;  ///< an EVENT exists: every type must have one
-  std::map<std::string, const ast::Literal*, std::less<>> constants;
+  std::map<std::string, ast::Literal, std::less<>> constants;
   std::map<std::string, RuleNote, std::less<>> rules;
 
   /// The literal that `$name` stands for; null, and reported, when there is none.

@@ -11,21 +11,23 @@ bool name_start(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'
 bool name_part(char c) { return name_start(c) || (c >= '0' && c <= '9'); }
 
 /// `amount`, `fail.amount`, `` `door/open`.id ``, `n[0].f`; nothing for any other text.
-std::optional<FieldPath> parse_path(std::string_view text) {
-  FieldPath out;
+std::optional<ast::PathRef> parse_path(std::string_view text) {
+  ast::PathRef out;
   std::size_t at = 0;
   const auto name = [&] {
     std::size_t end = at;
     if (at < text.size() && text[at] == '`') {
       end = text.find('`', at + 1);
       if (end == std::string_view::npos || end == at + 1) return false;
-      out.steps.emplace_back(std::string(text.substr(at + 1, end - at - 1)));
+      out.path.steps.emplace_back(std::string(text.substr(at + 1, end - at - 1)));
+      out.quoted = true;
       at = end + 1;
       return true;
     }
     if (at >= text.size() || !name_start(text[at])) return false;
     while (end < text.size() && name_part(text[end])) ++end;
-    out.steps.emplace_back(std::string(text.substr(at, end - at)));
+    out.path.steps.emplace_back(std::string(text.substr(at, end - at)));
+    out.quoted = false;
     at = end;
     return true;
   };
@@ -41,7 +43,7 @@ std::optional<FieldPath> parse_path(std::string_view text) {
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data() + at + 1, end, index);
     if (error != std::errc() || stop == end || *stop != ']') return std::nullopt;
-    out.steps.emplace_back(index);
+    out.path.steps.emplace_back(index);
     at = static_cast<std::size_t>(stop - text.data()) + 1;
   }
   return out;

@@ -63,12 +63,11 @@ Kinds argument_kinds(plan::Function function, std::size_t index) {
     case Function::kLower:
     case Function::kUpper:
     case Function::kTrim:
+    case Function::kLength:
     case Function::kContains:
     case Function::kStartsWith:
     case Function::kEndsWith:
       return Kind::kString;
-    case Function::kLength:
-      return Kinds(Kind::kString) | Kind::kJson;
     case Function::kSubstr:
       return index == 0 ? Kinds(Kind::kString) : Kinds::number();
     case Function::kSplitPart:
