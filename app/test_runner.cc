@@ -6,7 +6,7 @@
 
 #include "adapters/decoder.h"
 #include "base/check.h"
-#include "state/open.h"
+#include "state/memory_backend.h"
 
 namespace cepd::app {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "state/open.h"
+#include "state/memory_backend.h"
 #include "tests/support/rules.h"
 
 using namespace cepd;
