@@ -203,12 +203,17 @@ constexpr auto add_step = [](auto& context) {
   ref.quoted = step.quoted;
 };
 const auto first_step = TokenParser<PathStep>(read_first_step, "a field", Show::kAlways);
+
+// A rule of its own: after `BY dst` a bracket may also begin the condition.
+const x3::rule<struct IndexId, PathStep> index = "index";
+const auto index_def = open_bracket >> (TokenParser<PathStep>(read_index, "a whole number", Show::kAlways)[take] |
+                                        (minus_sign >> TokenParser<PathStep>(read_negative_index, "a whole number",
+                                                                             Show::kAlways)[take])) >>
+                       close_bracket;
+
 const auto next_steps = *(
     (symbol(Symbol::kDot, ".", Show::kHidden) >> TokenParser<PathStep>(read_step, "a field", Show::kAlways)[add_step]) |
-    (open_bracket >>
-     (TokenParser<PathStep>(read_index, "a whole number", Show::kAlways)[add_step] |
-      (minus_sign >> TokenParser<PathStep>(read_negative_index, "a whole number", Show::kAlways)[add_step])) >>
-     close_bracket));
+    index[add_step]);
 
 const x3::rule<struct PathId, ast::PathRef> path = "path";
 const auto path_def =
@@ -219,6 +224,6 @@ const auto path_def =
 const x3::rule<struct KeyFieldId, ast::KeyField> key_field = "key field";
 const auto key_field_def = located(first_step[add_step] >> next_steps);
 
-BOOST_SPIRIT_DEFINE(duration, duration_or_zero, signed_literal, path, key_field)
+BOOST_SPIRIT_DEFINE(duration, duration_or_zero, signed_literal, index, path, key_field)
 
 }  // namespace cepd::dsl::syntax

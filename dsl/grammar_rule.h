@@ -38,9 +38,12 @@ const auto limit_def = located(clause(Keyword::kLimit) >> count[set<&ast::Limit:
 const x3::rule<struct LabelId, ast::Label> label = "label";
 const auto label_def = any_word[set<&ast::Label::name>] >> colon >> expr[set_condition<&ast::Label::value>];
 
+// A rule of its own: only with the colon it is a name.
+const x3::rule<struct ArgumentNameId, ast::Name> argument_name = "argument name";
+const auto argument_name_def = any_word[take] >> symbol(Symbol::kColon, ":", Show::kHidden);
+
 const x3::rule<struct ArgumentId, ast::Argument> argument = "argument";
-const auto argument_def = -(any_word[set<&ast::Argument::name>] >> symbol(Symbol::kColon, ":", Show::kHidden)) >>
-                          expr[set_condition<&ast::Argument::value>];
+const auto argument_def = -argument_name[set<&ast::Argument::name>] >> expr[set_condition<&ast::Argument::value>];
 
 const x3::rule<struct ActionId, ast::Action> action = "action";
 const auto action_def =
@@ -103,7 +106,7 @@ const x3::rule<struct BarePatternId, ast::Rule> bare_pattern = "pattern";
 const auto bare_pattern_def =
     located(sequence[set<&ast::Rule::pattern>] >> -(clause(Keyword::kWithin) >> duration[set<&ast::Rule::within>]));
 
-BOOST_SPIRIT_DEFINE(from, item, emit, limit, label, argument, action, after_match, on_timeout, head, input, match, rule,
-                    bare_pattern)
+BOOST_SPIRIT_DEFINE(from, item, emit, limit, label, argument_name, argument, action, after_match, on_timeout, head,
+                    input, match, rule, bare_pattern)
 
 }  // namespace cepd::dsl::syntax

@@ -74,6 +74,7 @@ class FileParser {
       file_.statements.push_back(std::move(statement));
       return;
     }
+    if (read) progress.expected(at_, {"the next statement", Keyword::kNone, syntax::Expectation::Show::kClause});
     syntax::report_syntax_error(progress, file_.text, problems_);
     at_ = next_statement(begin);
   }
@@ -88,7 +89,7 @@ class FileParser {
       file_.statements.emplace_back(std::move(rule));
       return;
     }
-    progress.expected(at_, {"the end of the file"});
+    if (at_ != begin) progress.expected(at_, {"the end of the file"});
     syntax::report_syntax_error(progress, file_.text, problems_);
   }
 

@@ -19,11 +19,12 @@ std::string joined(const std::vector<std::string>& words) {
   return out;
 }
 
-/// "THEN, NEXT or another clause"
-std::string expected_text(const std::vector<Expectation>& all) {
+/// "THEN, NEXT or another clause"; `in_list`: what was found instead would do after a comma.
+std::string expected_text(const std::vector<Expectation>& all, bool in_list) {
   std::vector<std::string> always, clauses, hidden;
   for (const Expectation& e : all) {
-    std::vector<std::string>& list = e.show == Show::kAlways ? always : e.show == Show::kClause ? clauses : hidden;
+    const Show show = in_list && e.text == "a comma" ? Show::kAlways : e.show;
+    std::vector<std::string>& list = show == Show::kAlways ? always : show == Show::kClause ? clauses : hidden;
     if (std::find(list.begin(), list.end(), e.text) == list.end()) list.emplace_back(e.text);
   }
   constexpr std::size_t kMost = 3;  // longer lists say less
@@ -34,59 +35,83 @@ std::string expected_text(const std::vector<Expectation>& all) {
     always.insert(always.end(), clauses.begin(), clauses.end());
   }
   if (always.empty()) always = hidden;
+  // What ends everything is said last.
+  std::stable_partition(always.begin(), always.end(),
+                        [](const std::string& word) { return !word.starts_with("the end") && word != ")"; });
   return joined(always);
 }
 
-std::vector<std::string> expected_keywords(const std::vector<Expectation>& all, bool statements) {
+/// Without the one that was found.
+std::vector<std::string> expected_keywords(const std::vector<Expectation>& all, const Token& found) {
   std::vector<std::string> out;
   for (const Expectation& e : all) {
-    if (e.keyword == Keyword::kNone) continue;
+    if (e.keyword == Keyword::kNone || e.keyword == found.keyword) continue;
     if (std::find(out.begin(), out.end(), e.text) == out.end()) out.emplace_back(e.text);
   }
   for (const KeywordInfo& row : kKeywords) {
-    if (statements && row.statement) out.emplace_back(row.text);
+    if (found.starts_line && row.statement && row.keyword != found.keyword) out.emplace_back(row.text);
   }
   return out;
+}
+
+bool expects_name(const std::vector<Expectation>& all) {
+  return std::any_of(all.begin(), all.end(), [](const Expectation& e) {
+    return e.show == Show::kAlways && (e.text == "an event type" || e.text.find("name") != std::string_view::npos);
+  });
+}
+
+/// A keyword that was meant, or a name that is one.
+std::string suggested_keyword(const Progress& progress, const Token* before) {
+  const Token& at = *progress.furthest();
+  if (at.kind == TokenKind::kWord) {
+    std::string meant = did_you_mean(at.text, expected_keywords(progress.expectations(), at));
+    if (!meant.empty()) return meant;
+    const bool operator_like = at.keyword == Keyword::kThen || at.keyword == Keyword::kNext ||
+                               at.keyword == Keyword::kAnd || at.keyword == Keyword::kOr ||
+                               at.keyword == Keyword::kNot || at.keyword == Keyword::kWithin;
+    if (info(at.keyword).name && !operator_like && expects_name(progress.expectations())) {
+      return at.text + " is a keyword; as a name it stands in back quotes: `" + at.text + "`";
+    }
+  }
+  if (before == nullptr || before == progress.begin() || before->kind != TokenKind::kWord) return {};
+  if (info(before->keyword).name) {
+    // `KEY MATCH a`: a keyword where the grammar wants a field is one.
+    const bool value = at.kind != TokenKind::kSymbol && at.kind != TokenKind::kEnd && info(before->keyword).clause > 0;
+    return value && before[-1].keyword != Keyword::kNone ? before->text + " was taken for the name of a field here"
+                                                         : "";
+  }
+  // `THEN WITHNI 5m B`: the slip was taken for a name.
+  if (before->keyword != Keyword::kNone || before->text.size() < 3) return {};
+  std::vector<std::string> words;
+  for (const KeywordInfo& row : kKeywords) {
+    if (row.name || row.condition) words.emplace_back(row.text);
+  }
+  const std::string meant = nearest(before->text, words);
+  return meant.empty() ? std::string{} : "did you mean " + meant + " instead of " + before->text + "?";
 }
 
 }  // namespace
 
 void report_syntax_error(const Progress& progress, std::string_view text, Problems& problems) {
   const Token& at = *progress.furthest();
-  if (at.kind == TokenKind::kBad || progress.refused()) return;
+  if (at.kind == TokenKind::kBad || progress.refused()) return;  // reported already
   if (report_known_mistake(progress, text, problems)) return;
 
-  std::string message = "expected " + expected_text(progress.expectations());
+  const bool plain_word = at.kind == TokenKind::kWord && at.keyword == Keyword::kNone;
+  const bool in_list = plain_word || at.kind == TokenKind::kQuoted || at.kind == TokenKind::kString;
   const Token* const before = &at == progress.begin() ? nullptr : &at - 1;
+  std::string suggestion = suggested_keyword(progress, before);
+  std::string message = "expected " + expected_text(progress.expectations(), in_list && suggestion.empty());
   constexpr std::size_t kLongest = 30;
   if (before != nullptr && before->where.end - before->where.begin <= kLongest) {
     message += " after ";
     message += text.substr(before->where.begin, before->where.end - before->where.begin);
   }
-  std::string suggestion;
-  if (at.kind == TokenKind::kWord) {
-    suggestion = did_you_mean(at.text, expected_keywords(progress.expectations(), at.starts_line));
-    if (suggestion.empty() && info(at.keyword).name) {
-      const bool name_expected =
-          std::any_of(progress.expectations().begin(), progress.expectations().end(), [](const Expectation& e) {
-            return e.keyword == Keyword::kNone && e.show == Show::kAlways &&
-                   (e.text == "an event type" || e.text.find("name") != std::string_view::npos);
-          });
-      if (name_expected) suggestion = at.text + " is a keyword; as a name it stands in back quotes: `" + at.text + "`";
-    }
-  }
-  // `THEN WITHNI 5m B`: the slip was taken for a name.
-  if (suggestion.empty() && before != nullptr && before->kind == TokenKind::kWord &&
-      before->keyword == Keyword::kNone && before->text.size() > 2) {
-    std::vector<std::string> words;
-    for (const KeywordInfo& row : kKeywords) {
-      if (row.name || row.condition) words.emplace_back(row.text);
-    }
-    if (const std::string meant = nearest(before->text, words); !meant.empty()) {
-      suggestion = "did you mean " + meant + " instead of " + before->text + "?";
-    }
-  }
-  problems.add(at.where, std::move(message), std::move(suggestion));
+  // What is missing at the end of a statement is missing there, not where the next one begins.
+  const bool ends = at.kind == TokenKind::kEnd || (at.starts_line && info(at.keyword).statement);
+  const ast::Location where =
+      ends && before != nullptr ? ast::Location{before->where.end, before->where.end} : at.where;
+  problems.add(where, std::move(message), std::move(suggestion));
 }
 
 }  // namespace cepd::dsl::syntax

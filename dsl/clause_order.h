@@ -1,0 +1,12 @@
+#pragma once
+/// Clauses that stand in the wrong place. Internal to dsl/.
+
+#include "dsl/grammar.h"
+
+namespace cepd::dsl::syntax {
+
+/// Reports a clause of a rule that comes too late, twice, or not at all before the furthest place of `progress`. False
+/// when no clause begins there.
+bool report_clause_order(const Progress& progress, Problems& problems);
+
+}  // namespace cepd::dsl::syntax
