@@ -236,7 +236,9 @@ Status Daemon::stop(bool input_ended) {
 }
 
 std::string Daemon::status_text() const {
-  return std::to_string(network_->rules().rules.size()) + " rules, " + std::to_string(sources_.size()) + " sources";
+  std::string names;
+  for (const auto& source : sources_) names += (names.empty() ? "" : ", ") + source->settings.name;
+  return std::to_string(network_->rules().rules.size()) + " rules on " + names;
 }
 
 void Daemon::log_summary() const {
