@@ -231,9 +231,9 @@ Built ExprBuilder::aggregate(plan::AggregateKind kind, const ast::Call& node, as
   }
   const auto over = [&](Kinds wanted) {
     if (kinds.overlaps(wanted)) return true;
-    return misfit(declared, node.arguments[0]->where,
-                  "unlike types: " + node.function.text + " is over " + to_string(wanted) + "s, and this is " +
-                      with_article(kinds));
+    return misfit(
+        declared, node.arguments[0]->where,
+        "unlike types: " + node.function.text + " is over numbers or durations, and this is " + with_article(kinds));
   };
   switch (kind) {
     case AggregateKind::kCount:

@@ -22,11 +22,11 @@ Kinds kinds_of(FieldType type) {
 
 std::string to_string(Kinds kinds) {
   if (kinds.empty()) return "null";
-  if (kinds == Kinds::number()) return "number";
-  std::string out;
+  const bool number = (kinds & Kinds::number()) == Kinds::number();
+  std::string out = number ? "number" : "";
   for (const Kind kind :
        {Kind::kBool, Kind::kInt, Kind::kDouble, Kind::kString, Kind::kTimestamp, Kind::kDuration, Kind::kJson}) {
-    if (!kinds.overlaps(kind)) continue;
+    if (!kinds.overlaps(kind) || (number && Kinds::number().overlaps(kind))) continue;
     if (!out.empty()) out += " or ";
     out += kind_name(kind);
   }

@@ -14,8 +14,8 @@ namespace cepd::dsl::checking {
 class Kinds {
  public:
   constexpr Kinds() = default;
-  constexpr Kinds(Kind kind)
-      : bits_(kind == Kind::kNull ? 0 : 1U << static_cast<unsigned>(kind)) {}  // NOLINT: a kind is a set of one
+  /// A kind is a set of one, and stands where a set is wanted.
+  constexpr Kinds(Kind kind) : bits_(kind == Kind::kNull ? 0 : 1U << static_cast<unsigned>(kind)) {}
   static constexpr Kinds all() { return Kinds(0xFFU & ~1U); }
   static constexpr Kinds number() { return Kinds(Kind::kInt) | Kinds(Kind::kDouble); }
   static constexpr Kinds boolean() { return Kind::kBool; }
