@@ -1,5 +1,7 @@
 #include "adapters/json_values.h"
 
+#include <simdjson.h>
+
 #include <algorithm>
 #include <string_view>
 #include <utility>

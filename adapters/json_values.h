@@ -1,9 +1,11 @@
 #pragma once
-/// Canonical JSON text of parsed values. For .cc files of this folder only: it shows simdjson.
-
-#include <simdjson.h>
+/// Canonical JSON text of parsed values.
 
 #include <string>
+
+namespace simdjson::dom {
+class element;
+}
 
 namespace cepd::adapters {
 

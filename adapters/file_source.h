@@ -1,0 +1,51 @@
+#pragma once
+/// JSON lines from a file. The offset of a message is the 0-based number of its line; blank lines count too.
+///
+/// One thread reads and waits while the queue is full. Whole: from the first line (or the one after `resume`) to the
+/// end, of which a last line without '\n' is part. Follow: then waits for more; only lines with their '\n' are taken.
+/// A file renamed away is read to its end, then the new one of that name from its beginning, as soon as something is in
+/// it; a file that got shorter is read from its beginning again. Line numbers go on counting through both. On a resume
+/// the file is taken for a new one when it has fewer lines than were read before; one that was rotated and has grown
+/// past that number in the meantime cannot be told from the old one.
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "adapters/source.h"
+#include "adapters/stop_signal.h"
+
+namespace cepd::adapters {
+
+struct FileSourceOptions {
+  std::string path;
+  bool follow = false;
+  std::size_t max_line = 1U << 20;  ///< bytes, without the '\n'; of a longer line the beginning is pushed as too_long
+};
+
+class FileSource final : public Source {
+ public:
+  FileSource(std::string name, FileSourceOptions options);
+  ~FileSource() override;
+
+  Status start(MessageQueue& queue, std::optional<std::int64_t> resume) override;
+  void stop() override;
+  bool finished() const override { return state_ == State::kFinished; }
+  bool bounded() const override { return !options_.follow; }
+  std::string status() const override;
+  SourceId id() const override { return id_; }
+
+ private:
+  enum class State : unsigned char { kStopped, kReading, kWaiting, kMissing, kFailed, kFinished };
+
+  void read_whole(MessageQueue& queue, std::int64_t skip_through);
+  void follow(MessageQueue& queue, std::int64_t skip_through);
+
+  const SourceId id_;
+  const FileSourceOptions options_;
+  StopSignal stop_;
+  std::atomic<State> state_ = State::kStopped;
+  std::thread thread_;
+};
+
+}  // namespace cepd::adapters

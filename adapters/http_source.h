@@ -1,0 +1,44 @@
+#pragma once
+/// Events over HTTP: POST /events with one JSON object, a JSON array of objects, or one object a line.
+///
+/// 202 {"accepted":n} once all of them are queued; 429 with Retry-After when the queue has no room for all (then none
+/// is taken), 413 when they are more than max_body or than the queue could ever hold, 400 when an array is no JSON or
+/// there is nothing. Whether an event is good is found behind the queue: a bad one goes to the dead-letter file and
+/// does not hold up the others. GET /healthz answers 200.
+///
+/// One thread accepts, `threads` others serve connections; none of them waits for the queue. Cannot be replayed: the
+/// offset is a running count.
+
+#include <memory>
+#include <string>
+
+#include "adapters/source.h"
+
+namespace cepd::adapters {
+
+struct HttpSourceOptions {
+  std::string host = "127.0.0.1";
+  int port = 0;  ///< 0 takes a free one, see HttpSource::port()
+  std::size_t max_body = 8U << 20;
+  int threads = 8;
+};
+
+class HttpSource final : public Source {
+ public:
+  HttpSource(std::string name, HttpSourceOptions options);
+  ~HttpSource() override;
+
+  Status start(MessageQueue& queue, std::optional<std::int64_t> resume) override;
+  void stop() override;
+  std::string status() const override;
+  SourceId id() const override;
+
+  /// The port it listens on, once started.
+  int port() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cepd::adapters
