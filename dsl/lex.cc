@@ -1,35 +1,16 @@
 #include "dsl/lex.h"
 
 #include <array>
-#include <charconv>
-#include <optional>
 #include <utility>
 
 #include "dsl/lex_number.h"
+#include "dsl/lex_string.h"
 #include "dsl/parse.h"
 
 namespace cepd::dsl::syntax {
 namespace {
 
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
-
-void append_utf8(std::string& out, std::uint32_t c) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-  } else if (c < 0x800) {
-    out += static_cast<char>(0xC0 | (c >> 6));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  } else if (c < 0x10000) {
-    out += static_cast<char>(0xE0 | (c >> 12));
-    out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  } else {
-    out += static_cast<char>(0xF0 | (c >> 18));
-    out += static_cast<char>(0x80 | ((c >> 12) & 0x3F));
-    out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  }
-}
 
 struct Spelling {
   std::string_view text;
@@ -120,7 +101,7 @@ class Lexer {
     if (is_digit(c)) return at_ = lex_number(text_, at_, token, problems_), true;
     if (c == '"' || c == '\'') {
       token.kind = TokenKind::kString;
-      if (!read_string(token.text)) token.kind = TokenKind::kBad;
+      if (!lex_string(text_, at_, token.text, problems_)) token.kind = TokenKind::kBad;
       return true;
     }
     if (c == '`') return read_quoted(token);
@@ -196,7 +177,7 @@ class Lexer {
     token.kind = TokenKind::kBad;
     if (peek() == '"' || peek() == '\'') {
       std::string written;
-      if (!read_string(written)) return true;
+      if (!lex_string(text_, at_, written, problems_)) return true;
       token.kind = TokenKind::kTimestamp;
       token.value = EventTime{};
       if (const auto time = parse_rfc3339(written)) {
@@ -207,73 +188,6 @@ class Lexer {
       return true;
     }
     problems_.add(since(begin), "expected a time after @", "write it like @\"2026-01-05T22:00:00Z\", or @2m in a test");
-    return true;
-  }
-
-  /// False when the string does not end on its line.
-  bool read_string(std::string& out) {
-    const std::size_t begin = at_;
-    const char quote = text_[at_++];
-    while (at_ < text_.size() && peek() != '\n' && peek() != '\r') {
-      const char c = peek();
-      if (c == quote) {
-        ++at_;
-        return true;
-      }
-      if (c == '\\') {
-        read_escape(out);
-      } else {
-        out += c;
-        ++at_;
-      }
-    }
-    problems_.add(since(begin), "this string does not end on its line",
-                  std::string("put a ") + quote + " after it; a new line in a string is written \\n");
-    return false;
-  }
-
-  void read_escape(std::string& out) {
-    const std::size_t begin = at_++;
-    const char c = peek();
-    if (c == '\0' || c == '\n' || c == '\r') return;  // the string does not end: reported there
-    ++at_;
-    switch (c) {
-      case 'n':
-        out += '\n';
-        return;
-      case 't':
-        out += '\t';
-        return;
-      case '\\':
-      case '"':
-      case '\'':
-        out += c;
-        return;
-      case 'u':
-        if (read_code_point(out)) return;
-        problems_.add(since(begin), "\\u needs the number of a character in braces",
-                      "write it like \\u{e9} or \\u{1F600}");
-        return;
-      default:
-        break;
-    }
-    while (at_ < text_.size() && !is_ascii(peek())) ++at_;
-    const std::string escape(text_.substr(begin, at_ - begin));
-    out += escape;
-    problems_.add(since(begin), "unknown escape " + escape + ": known are \\n \\t \\\\ \\\" \\' \\u{...}",
-                  "for a backslash write \\" + escape);
-  }
-
-  bool read_code_point(std::string& out) {
-    if (peek() != '{') return false;
-    const std::size_t end = text_.find_first_not_of("0123456789abcdefABCDEF", at_ + 1);
-    if (end == std::string_view::npos || text_[end] != '}') return false;
-    std::uint32_t value = 0;
-    const char* last = text_.data() + end;
-    const auto [stop, status] = std::from_chars(text_.data() + at_ + 1, last, value, 16);
-    at_ = end + 1;
-    if (status != std::errc{} || stop != last || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)) return false;
-    append_utf8(out, value);
     return true;
   }
 
@@ -427,34 +341,5 @@ class Lexer {
 }  // namespace
 
 Tokens lex(std::string_view text, Problems& problems) { return Lexer(text, problems).run(); }
-
-ast::Location find_invalid_text(std::string_view text) {
-  std::size_t i = 0;
-  const auto continued = [&](std::size_t at, unsigned char low, unsigned char high) {
-    const auto c = at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
-    return c >= low && c <= high;
-  };
-  while (i < text.size()) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    std::size_t length = 0;
-    if (c == 0) {
-      length = 0;
-    } else if (c < 0x80) {
-      length = 1;
-    } else if (c >= 0xC2 && c <= 0xDF) {
-      length = continued(i + 1, 0x80, 0xBF) ? 2 : 0;
-    } else if (c >= 0xE0 && c <= 0xEF) {
-      // No overlong forms, no surrogates.
-      const bool second = continued(i + 1, c == 0xE0 ? 0xA0 : 0x80, c == 0xED ? 0x9F : 0xBF);
-      length = second && continued(i + 2, 0x80, 0xBF) ? 3 : 0;
-    } else if (c >= 0xF0 && c <= 0xF4) {
-      const bool second = continued(i + 1, c == 0xF0 ? 0x90 : 0x80, c == 0xF4 ? 0x8F : 0xBF);
-      length = second && continued(i + 2, 0x80, 0xBF) && continued(i + 3, 0x80, 0xBF) ? 4 : 0;
-    }
-    if (length == 0) return {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i + 1)};
-    i += length;
-  }
-  return {};
-}
 
 }  // namespace cepd::dsl::syntax

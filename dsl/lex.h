@@ -8,12 +8,9 @@
 
 namespace cepd::dsl::syntax {
 
-/// `text` is valid UTF-8 (see find_invalid_text). Mistakes go to `problems`; where what was meant is clear (`==`,
+/// `text` is valid UTF-8 (utf8.h). Mistakes go to `problems`; where what was meant is clear (`==`,
 /// `1h 30m`) the token is the one that was meant, so that the rest of the statement is checked too. Brackets and prefix
 /// operators nested deeper than kMaxNesting are mistakes: nothing after this step needs to bound its recursion.
 Tokens lex(std::string_view text, Problems& problems);
-
-/// Offset and length of the first bytes that are no UTF-8 text or a NUL; the length is 0 when there are none.
-ast::Location find_invalid_text(std::string_view text);
 
 }  // namespace cepd::dsl::syntax

@@ -3,6 +3,7 @@
 #include "dsl/grammar.h"
 #include "dsl/lex.h"
 #include "dsl/syntax_error.h"
+#include "dsl/utf8.h"
 
 namespace cepd::dsl {
 namespace {

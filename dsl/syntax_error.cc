@@ -107,8 +107,9 @@ void report_syntax_error(const Progress& progress, std::string_view text, Proble
     message += " after ";
     message += text.substr(before->where.begin, before->where.end - before->where.begin);
   }
-  // What is missing at the end of a statement is missing there, not where the next one begins.
-  const bool ends = at.kind == TokenKind::kEnd || (at.starts_line && info(at.keyword).statement);
+  // What is missing at the end of a clause is missing there, not where the next one begins.
+  const bool begins = info(at.keyword).statement || info(at.keyword).clause > 0;
+  const bool ends = at.kind == TokenKind::kEnd || (at.starts_line && begins);
   const ast::Location where =
       ends && before != nullptr ? ast::Location{before->where.end, before->where.end} : at.where;
   problems.add(where, std::move(message), std::move(suggestion));
