@@ -1,6 +1,6 @@
 #pragma once
-/// Syntax tree -> rule text in one canonical form. Parsing the print gives the same tree but for locations, and printing is idempotent.
-/// Comments are not part of the tree.
+/// Syntax tree -> rule text in one canonical form. Parsing the print gives the same tree but for locations, and
+/// printing is idempotent. Comments are not part of the tree.
 
 #include <string>
 

@@ -54,6 +54,12 @@ std::vector<std::string> expected_keywords(const std::vector<Expectation>& all, 
   return out;
 }
 
+/// The next clause or statement begins here: what is missing is missing at the end of the one before.
+bool ends_clause(const Token& at) {
+  const bool begins = info(at.keyword).statement || info(at.keyword).clause > 0;
+  return at.kind == TokenKind::kEnd || (at.starts_line && begins);
+}
+
 bool expects_name(const std::vector<Expectation>& all) {
   return std::any_of(all.begin(), all.end(), [](const Expectation& e) {
     return e.show == Show::kAlways && (e.text == "an event type" || e.text.find("name") != std::string_view::npos);
@@ -69,7 +75,7 @@ std::string suggested_keyword(const Progress& progress, const Token* before) {
     const bool operator_like = at.keyword == Keyword::kThen || at.keyword == Keyword::kNext ||
                                at.keyword == Keyword::kAnd || at.keyword == Keyword::kOr ||
                                at.keyword == Keyword::kNot || at.keyword == Keyword::kWithin;
-    if (info(at.keyword).name && !operator_like && expects_name(progress.expectations())) {
+    if (info(at.keyword).name && !operator_like && !ends_clause(at) && expects_name(progress.expectations())) {
       return at.text + " is a keyword; as a name it stands in back quotes: `" + at.text + "`";
     }
   }
@@ -107,12 +113,9 @@ void report_syntax_error(const Progress& progress, std::string_view text, Proble
     message += " after ";
     message += text.substr(before->where.begin, before->where.end - before->where.begin);
   }
-  // What is missing at the end of a clause is missing there, not where the next one begins.
-  const bool begins = info(at.keyword).statement || info(at.keyword).clause > 0;
-  const bool ends = at.kind == TokenKind::kEnd || (at.starts_line && begins);
-  const ast::Location where =
-      ends && before != nullptr ? ast::Location{before->where.end, before->where.end} : at.where;
-  problems.add(where, std::move(message), std::move(suggestion));
+  const bool at_end = before != nullptr && ends_clause(at);
+  problems.add(at_end ? ast::Location{before->where.end, before->where.end} : at.where, std::move(message),
+               std::move(suggestion));
 }
 
 }  // namespace cepd::dsl::syntax

@@ -93,12 +93,11 @@ TEST_CASE("print: the fewest parentheses that keep the tree") {
                                  "a - -5",
                                  "(a IS NULL) IS NULL",
                                  "a + 1 NOT BETWEEN (b = c) AND 2 * d",
-                                 "a NOT IN (1, b OR c, (\"x\"))",
+                                 "a NOT IN (1, b OR c, \"x\")",
                                  "a MATCHES $re",
                                  "a NOT MATCHES \"^\\\\d\""}) {
     CAPTURE(text);
-    const std::string expected = text == "a NOT IN (1, b OR c, (\"x\"))" ? "a NOT IN (1, b OR c, \"x\")" : text;
-    CHECK_EQ(canonical_condition(text), expected);
+    CHECK_EQ(canonical_condition(text), text);
   }
   CHECK_EQ(canonical_condition("((a) and ((b)))"), "a AND b");
   CHECK_EQ(canonical_condition("(a and b) and c"), "a AND b AND c");
@@ -112,7 +111,7 @@ TEST_CASE("print: literals and paths") {
   CHECK_EQ(canonical_condition("-9223372036854775808"), "-9223372036854775808");
   CHECK_EQ(canonical_condition("-0.0"), "-0.0");
   CHECK_EQ(canonical_condition("True"), "true");
-  CHECK_EQ(canonical_condition("'it''"[0] == '\'' ? "'say \"it\\'s\"'" : ""), "\"say \\\"it's\\\"\"");
+  CHECK_EQ(canonical_condition("'say \"it\\'s\"'"), "\"say \\\"it's\\\"\"");
   CHECK_EQ(canonical_condition("@\"2026-01-05T23:00:00.5+01:00\""), "@\"2026-01-05T22:00:00.500Z\"");
   CHECK_EQ(canonical_condition("`plain`.`door/open`[-1].`and`"), "plain.`door/open`[-1].and");
   CHECK_EQ(canonical_condition("`this`.x = THIS.x"), "`this`.x = this.x");
