@@ -161,7 +161,17 @@ std::vector<config::OptionTable> option_tables() {
 
 std::vector<ActionSchema> built_in_schemas() {
   Diagnostics none;
-  return schemas(nullptr, none);
+  std::vector<ActionSchema> found = schemas(nullptr, none);
+  // Without the configuration nobody knows whether it says the webhook's url or the file's path: a rule may leave them
+  // out.
+  for (ActionSchema& schema : found) {
+    const auto rows = find_type(schema.name)->rows();
+    for (ActionParameter& parameter : schema.parameters) {
+      if (std::ranges::any_of(rows, [&](const auto& row) { return row.name == parameter.name; }))
+        parameter.required = false;
+    }
+  }
+  return found;
 }
 
 std::vector<ActionSchema> configured_schemas(const Node* actions, Diagnostics& diagnostics) {

@@ -28,7 +28,8 @@ struct OpenedAction {
 /// Rows common to all actions first ("actions.<name>"), then each type's own ("actions.<name> (type: webhook)").
 std::vector<config::OptionTable> option_tables();
 
-/// Schemas of the built-in names with their defaults: for `cepd check` and `cepd test` without a configuration.
+/// Schemas of the built-in names, for `cepd check` and `cepd test` without a configuration: what a configuration could
+/// set up may be left out in a rule.
 std::vector<ActionSchema> built_in_schemas();
 
 /// What open_actions() would accept, without opening anything: for `cepd check --config`.
