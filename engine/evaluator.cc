@@ -62,6 +62,7 @@ bool Evaluator::unless_accepts(const Run& run, Step& step) {
 /// False when no event and no deadline can make a match of this run any more.
 bool Evaluator::alive(const Run& run) const {
   const nfa::State& state = state_of(run);
+  if (run.waits_only) return (state.accept_guards & run.violated) == 0;
   if (run.count < state.max) return true;
   for (const nfa::Edge& edge : state.edges) {
     const bool reachable = edge.contiguity != plan::Contiguity::kStrict || run.adjacent;
@@ -110,7 +111,7 @@ void Evaluator::move(Run& run, Step& step) {
   boost::container::small_vector<Take, 4> takes;
   bool may_skip = true;
 
-  if (step.offer.input) {
+  if (step.offer.input && !run.waits_only) {
     // A NEXT NOT looks at the very next event whatever takes it; a THEN NOT only at events that nothing takes.
     if (run.adjacent) run.violated |= accepting_guards(run, state.guards & automaton_.next_guards, step);
 
@@ -141,9 +142,12 @@ void Evaluator::move(Run& run, Step& step) {
   }
 
   const bool goes_on = may_skip && !dropped;
+  // Complete but for the last NOT: without the event it is a match of its own when its time is up (`a+ THEN NOT b`).
+  const bool waits = !may_skip && !dropped && state.completes == Completes::kDeadline && run.count >= state.min &&
+                     (state.accept_guards & run.violated) == 0;
   for (std::size_t i = 0; i < takes.size(); ++i) {
     Run next;
-    if (i + 1 == takes.size() && !goes_on) {
+    if (i + 1 == takes.size() && !goes_on && !waits) {
       next.bound = std::move(run.bound);
     } else {
       next.bound.reserve(run.bound.size() + 1);
@@ -155,7 +159,8 @@ void Evaluator::move(Run& run, Step& step) {
     next.first_completed = run.first_completed;
     arrive(std::move(next), step);
   }
-  if (goes_on && alive(run)) step.after.push_back(std::move(run));
+  run.waits_only = run.waits_only || waits;
+  if ((goes_on || waits) && alive(run)) step.after.push_back(std::move(run));
 }
 
 void Evaluator::advance(KeyState& state, const Offer& offer, std::vector<Candidate>& completed, Arena& scratch) {

@@ -23,6 +23,7 @@ struct Run {
   std::uint32_t count = 1;       ///< events bound to that element
   bool adjacent = true;          ///< no event of the input has come since the last bound one
   nfa::ElementSet violated = 0;  ///< NOTs that accepted an event since the last bound one
+  bool waits_only = false;       ///< goes on as another run; this one only waits for the deadline of a last NOT
   bool first_completed = false;  ///< some match of this first event was complete: it leaves no time-out
 
   const Event& first() const { return *bound.front().event; }

@@ -76,6 +76,7 @@ Run read_run(Reader& in, const std::vector<EventPtr>& events, const nfa::Automat
   const std::uint8_t flags = in.byte();
   run.adjacent = (flags & 1) != 0;
   run.first_completed = (flags & 2) != 0;
+  run.waits_only = (flags & 4) != 0;
   run.violated = in.number();
   const std::size_t bound = in.count();
   if (bound == 0) in.fail();
@@ -154,7 +155,8 @@ std::string encode_key(const KeyState& key) {
   for (const Run& run : key.runs) {
     out.number(static_cast<std::uint64_t>(run.state));
     out.number(run.count);
-    out.byte(static_cast<std::uint8_t>((run.adjacent ? 1 : 0) | (run.first_completed ? 2 : 0)));
+    out.byte(
+        static_cast<std::uint8_t>((run.adjacent ? 1 : 0) | (run.first_completed ? 2 : 0) | (run.waits_only ? 4 : 0)));
     out.number(run.violated);
     out.number(run.bound.size());
     for (const Bound& bound : run.bound) {
