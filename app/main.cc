@@ -13,7 +13,7 @@ constexpr const char* kAbout = "cepd: complex event processing with rules you wr
 constexpr const char* kFooter =
     "Exit codes: 0 good, 1 failed, 2 wrong use, 3 bad input lines with --strict.\n"
     "Signals of a running daemon: SIGHUP reloads the rules, SIGTERM drains, saves and ends.\n"
-    "`cepd COMMAND --help` shows the options of a command. Rules: docs/rules.md, options: docs/configuration.md.";
+    "`cepd COMMAND --help` shows its options. See docs/rules.md and docs/configuration.md.";
 
 void add_config(CLI::App& command, std::string& config) {
   command.add_option("--config", config, "Configuration file: rules may name the actions it sets up")
