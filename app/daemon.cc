@@ -144,7 +144,8 @@ void Daemon::take_messages(std::chrono::milliseconds wait) {
 Status Daemon::run(Signals& signals) {
   deliverer_->start();
   if (auto started = start_sources(); !started) {
-    (void)stop(false);
+    stop_sources();
+    deliverer_->stop();
     return started;
   }
   service_.ready(status_text());
@@ -206,9 +207,8 @@ ReloadOutcome Daemon::try_reload() {
               std::to_string(before - kept) + " gone or replaced\n"};
 }
 
-Status Daemon::stop(bool input_ended) {
-  service_.stopping();
-  spdlog::info(input_ended ? "the input has ended" : "stopping: no more input is taken");
+/// Also takes everything that the sources had already put into the queue.
+void Daemon::stop_sources() {
   {
     // A producer may be waiting for room: the queue is emptied until every source has stopped.
     std::atomic<bool> stopped = false;
@@ -222,6 +222,12 @@ Status Daemon::stop(bool input_ended) {
   do {
     take_messages(std::chrono::milliseconds(0));
   } while (!batch_.empty());
+}
+
+Status Daemon::stop(bool input_ended) {
+  service_.stopping();
+  spdlog::info(input_ended ? "the input has ended" : "stopping: no more input is taken");
+  stop_sources();
   if (input_ended) pump_->finish();
 
   Status saved = pump_->save();
@@ -247,7 +253,12 @@ void Daemon::log_summary() const {
   spdlog::info("{} messages read, {} events handled in {:.1f} s ({:.0f} events/s), {} waiting", pump_->messages(),
                engine.events(), seconds, static_cast<double>(engine.events()) / std::max(seconds, 1e-3),
                engine.waiting());
+  std::size_t quiet = 0;
   for (const engine::RuleCounts& rule : engine.counts()) {
+    if (rule.matches + rule.timeouts + rule.by_having + rule.by_policy + rule.partial_matches == 0) {
+      ++quiet;
+      continue;
+    }
     spdlog::info(
         "rule {}: {} matches, {} time-outs, {} suppressed, {} dropped by HAVING, {} by policy; {} partial matches",
         rule.rule, rule.matches, rule.timeouts, rule.suppressed, rule.by_having, rule.by_policy, rule.partial_matches);
@@ -257,6 +268,7 @@ void Daemon::log_summary() const {
     if (rule.over_cap > 0)
       spdlog::warn("rule {}: {} partial matches dropped at the cap of one key", rule.rule, rule.over_cap);
   }
+  if (quiet > 0) spdlog::info("{} rules without a match", quiet);
   for (int i = 0; i < kDropReasonCount; ++i) {
     const auto reason = static_cast<DropReason>(i);
     const std::uint64_t count = dead_letter_->count(reason) + late_->count(reason);

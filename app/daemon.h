@@ -39,6 +39,7 @@ class Daemon {
   void save();
   bool sources_finished() const;
   void take_messages(std::chrono::milliseconds wait);
+  void stop_sources();
   Status stop(bool input_ended);
   void log_summary() const;
   std::string status_text() const;
