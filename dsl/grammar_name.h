@@ -1,6 +1,7 @@
 #pragma once
 /// Names, literals, durations and paths. Only for grammar.cc.
 
+#include <cstdlib>
 #include <limits>
 
 #include "dsl/grammar_core.h"
@@ -147,6 +148,7 @@ const auto signed_literal_def = literal[take] | minus_sign >> negative_number[ta
 struct PathStep {
   FieldPath::Step step;
   bool quoted = false;
+  ast::Location where = {};  // of an index
 };
 /// A payload field that is named like a property of every event.
 inline bool hides_property(const Token& token) {
@@ -181,14 +183,12 @@ inline std::optional<PathStep> read_step(const Token& token, Progress&) {
   if (!is_name(token)) return std::nullopt;
   return PathStep{token.text, hides_property(token)};
 }
-inline std::optional<PathStep> read_index(const Token& token, Progress& progress) {
+/// The size is checked in add_step: what begins like an index may be a condition.
+inline std::optional<PathStep> read_index(const Token& token, Progress&) {
   if (token.kind != TokenKind::kInt) return std::nullopt;
-  const auto index = std::get<std::uint64_t>(token.value);
-  if (index > std::numeric_limits<std::int32_t>::max()) {
-    progress.error(token.where, "this index is too large");
-    return PathStep{std::int64_t{0}};
-  }
-  return PathStep{static_cast<std::int64_t>(index)};
+  constexpr std::uint64_t kLargest = std::uint64_t{1} << 62;
+  const std::uint64_t index = std::min(std::get<std::uint64_t>(token.value), kLargest);
+  return PathStep{static_cast<std::int64_t>(index), false, token.where};
 }
 inline std::optional<PathStep> read_negative_index(const Token& token, Progress& progress) {
   auto step = read_index(token, progress);
@@ -196,9 +196,14 @@ inline std::optional<PathStep> read_negative_index(const Token& token, Progress&
   return step;
 }
 
+inline constexpr std::int64_t kLargestIndex = std::numeric_limits<std::int32_t>::max();
+
 constexpr auto add_step = [](auto& context) {
   auto& ref = x3::_val(context);
   PathStep& step = x3::_attr(context);
+  if (const auto* i = std::get_if<std::int64_t>(&step.step); i != nullptr && std::abs(*i) > kLargestIndex) {
+    progress_of(context).error(step.where, "this index is too large");
+  }
   ref.path.steps.push_back(std::move(step.step));
   ref.quoted = step.quoted;
 };

@@ -6,11 +6,13 @@ namespace {
 /// The KEY of the rule that begins at `rule`; null when there is none before MATCH.
 const Token* find_key(const Token* rule) {
   std::size_t depth = 0;
-  for (const Token* t = rule + 1; t->kind != TokenKind::kEnd && t->keyword != Keyword::kMatch; ++t) {
+  for (const Token* t = rule + 1; t->kind != TokenKind::kEnd; ++t) {
     if (t->symbol == Symbol::kOpenBracket) ++depth;
     if (t->symbol == Symbol::kCloseBracket && depth > 0) --depth;
     const bool field = t[-1].keyword == Keyword::kBy || t[-1].symbol == Symbol::kComma || t[-1].symbol == Symbol::kDot;
-    if (depth == 0 && t->keyword == Keyword::kKey && !field) return t;
+    if (depth > 0 || field) continue;
+    if (t->keyword == Keyword::kKey) return t;
+    if (t->keyword == Keyword::kMatch) return nullptr;
   }
   return nullptr;
 }

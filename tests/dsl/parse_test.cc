@@ -102,6 +102,7 @@ TEST_CASE("parse: in a list of events BY has as many fields as KEY") {
   const auto one = only<ast::Rule>("RULE r FROM a BY x, b BY y, c KEY k MATCH a");
   REQUIRE_EQ(one.from->inputs.size(), 3);
   CHECK_EQ(one.from->inputs[1].by.size(), 1);
+  CHECK_EQ(only<ast::Rule>("RULE r FROM a BY match, b KEY k MATCH a").from->inputs.size(), 2);
   const auto two = only<ast::Rule>("RULE r KEY key, k.from MATCH a UNLESS b BY x, y, c");
   REQUIRE_EQ(two.unless.size(), 2);
   CHECK_EQ(two.unless[0].by.size(), 2);

@@ -143,6 +143,8 @@ TEST_CASE("syntax error: numbers, strings and names") {
   const std::string wide = " this number does not fit 64 bits | write it with a point for a double";
   CHECK_EQ(complaint("a[x = 9223372036854775808]"), "1:7+19" + wide);
   CHECK_EQ(complaint("a[x = -9223372036854775809]"), "1:8+19" + wide);
+  CHECK_EQ(complaint("a[x[4294967296].y = 1]"), "1:5+10 this index is too large");
+  CHECK(complaints("RULE r KEY k MATCH a BY b[4294967296 > x]").empty());
   CHECK_EQ(complaint("a[x = 1e999]"), "1:7+5 this number is too large for a double");
   CHECK_EQ(complaint(R"(a[x MATCHES "\d+"])"),
            R"(1:14+2 unknown escape \d: known are \n \t \\ \" \' \u{...} | for a backslash write \\d)");
