@@ -114,6 +114,12 @@ Status Daemon::open(Signals& signals) {
   }
 
   deliverer_ = std::make_unique<actions::Deliverer>(std::move(actions), outbox_);
+  std::size_t homeless = outbox_.size();
+  for (const std::string& action : deliverer_->names()) homeless -= outbox_.size(action);
+  if (homeless > 0) {
+    spdlog::warn("{} undelivered calls are of actions that the configuration no longer has; they are kept until it has",
+                 homeless);
+  }
   queue_ =
       std::make_unique<adapters::MessageQueue>(static_cast<std::size_t>(settings_.daemon.integer("queue_messages")),
                                                static_cast<std::size_t>(settings_.daemon.integer("queue_bytes")));
