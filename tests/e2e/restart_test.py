@@ -149,6 +149,39 @@ class Restart(CepdTest):
         self.assertEqual(len(ids), 8 * 9 // 2)
 
 
+class FullState(CepdTest):
+    def test_full_state_is_said_and_mends_itself(self):
+        self.rules("RULE big KEY k MATCH a THEN b[x = a.x] WITHIN 1h", name="big.rules")
+        self.rules('RULE seen MATCH c WITHIN 1h DO file()', name="seen.rules")
+        self.events()
+        self.configure(sources={"input": self.follow()}, state={"map_size": "1MiB", "interval": "20ms"},
+                       actions={"file": {"path": "out/actions.jsonl"}})
+        daemon = self.run_daemon()
+        self.events(*({"type": "a", "ts": i, "k": i, "x": "y" * 5000} for i in range(400)))
+        daemon.wait_log(r"\[error\] the state was not saved, it will be tried again: ")
+        # It goes on matching meanwhile.
+        self.events({"type": "c", "ts": 1000})
+        self.wait_lines("actions.jsonl", 1, daemon)
+        # Partial matches of a rule that is gone leave room.
+        (self.directory / "rules/big.rules").unlink()
+        self.assertEqual(self.cepd("reload", "--config", self.config_file).returncode, 0)
+        self.saved()
+        self.assertEqual(daemon.end(signal.SIGKILL), -signal.SIGKILL)
+        daemon = self.run_daemon()
+        self.assertEqual(daemon.end(), 0)
+        self.assertRegex(daemon.log(), r"\b0 messages read")
+        self.wait_lines("actions.jsonl", 1)
+
+    def test_state_that_is_full_at_the_stop_is_a_failure(self):
+        self.rules("RULE big KEY k MATCH a THEN b[x = a.x] WITHIN 1h")
+        self.events()
+        self.configure(sources={"input": self.follow()}, state={"map_size": "1MiB", "interval": "20ms"})
+        daemon = self.run_daemon()
+        self.events(*({"type": "a", "ts": i, "k": i, "x": "y" * 5000} for i in range(400)))
+        daemon.wait_log("the state was not saved")
+        self.assertEqual(daemon.end(), 1)
+
+
 class Undelivered(CepdTest):
     def setUp(self):
         super().setUp()
@@ -195,6 +228,33 @@ class Undelivered(CepdTest):
             daemon.end(signal.SIGKILL)
 
         self.deliver_after(kill)
+
+    def test_action_that_is_gone_from_the_configuration(self):
+        """Its calls are kept for when it comes back, and the log says so."""
+        self.rules("RULE pay KEY k MATCH a WITHIN 1h DO hook(n: a.n), file()")
+        hook = {"type": "webhook", "url": f"http://127.0.0.1:{self.port}/", "retry_first_wait": "10ms",
+                "retry_longest_wait": "20ms"}
+        file = {"path": "out/actions.jsonl"}
+        self.configure(sources={"input": self.follow()}, daemon={"stop_timeout": "50ms"},
+                       actions={"hook": hook, "file": file})
+        daemon = self.run_daemon()
+        self.events({"type": "a", "ts": 1, "k": 1, "n": 1})
+        daemon.wait_log("action hook: [0-9a-f]{32} is tried again")
+        self.assertEqual(daemon.end(), 0)
+
+        self.rules("RULE pay KEY k MATCH a WITHIN 1h DO file()")
+        self.configure(sources={"input": self.follow()}, daemon={"stop_timeout": "50ms"}, actions={"file": file})
+        daemon = self.run_daemon()
+        daemon.wait_log(r"\[warning\] 1 undelivered calls are of actions that the configuration no longer has")
+        self.assertEqual(daemon.end(), 0)
+
+        receiver = Receiver(port=self.port)
+        self.addCleanup(receiver.close)
+        self.configure(sources={"input": self.follow()}, actions={"hook": hook, "file": file})
+        daemon = self.run_daemon()
+        receiver.wait(1, daemon)
+        self.assertEqual(daemon.end(), 0)
+        self.wait_lines("actions.jsonl", 1)
 
     def test_stop_waits_for_what_can_be_delivered(self):
         self.configure(
