@@ -20,6 +20,7 @@ namespace {
 /// Connections that wait for a thread; beyond them they wait in the kernel.
 constexpr std::size_t kMaxWaiting = 64;
 constexpr int kTimeoutSeconds = 10;
+constexpr int kKeepAliveSeconds = 2;
 /// A body over the limit is read on this many times its limit, so that the client hears 413 and not a reset.
 constexpr std::size_t kReadOn = 8;
 
@@ -87,7 +88,7 @@ std::vector<config::OptionRow> rows() {
           {.name = "threads",
            .type = OptionType::kInteger,
            .default_text = "8",
-           .help = "Connections served at once. A client that keeps its connection open holds a thread for up to 5 s "
+           .help = "Connections served at once. A client that keeps its connection open holds a thread for up to 2 s "
                    "after its last request.",
            .min = 1,
            .max = 256}};
@@ -197,6 +198,8 @@ Status HttpSource::start(MessageQueue& queue, std::optional<std::int64_t> resume
   server.set_write_timeout(kTimeoutSeconds);
   // Without limit: a client that sends for ever on one connection is the good case.
   server.set_keep_alive_max_count(SIZE_MAX);
+  // Short, because stop() has to wait for it on connections that are open.
+  server.set_keep_alive_timeout(kKeepAliveSeconds);
   server.set_tcp_nodelay(true);
   // The library's default would let a second process listen on the same port and take half of the events.
   server.set_socket_options([](socket_t socket) {

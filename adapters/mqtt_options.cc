@@ -133,7 +133,6 @@ void check_mqtt(const config::Node& entry, const config::Options& options, Diagn
             item(*node, i).problem(Severity::kError, "expected mqtt://host:port or mqtts://host:port"));
       }
     }
-    if (servers.empty()) diagnostics.push_back(node->problem(Severity::kError, "expected at least one broker"));
   }
   if (const config::Node* node = entry.find("topics")) {
     const auto& topics = options.list("topics");
@@ -142,7 +141,6 @@ void check_mqtt(const config::Node& entry, const config::Options& options, Diagn
         diagnostics.push_back(item(*node, i).problem(Severity::kError, mistake));
       }
     }
-    if (topics.empty()) diagnostics.push_back(node->problem(Severity::kError, "expected at least one topic filter"));
   }
   for (const std::string_view name : {"ca_file", "cert_file", "key_file"}) {
     const config::Node* node = entry.find(name);

@@ -262,9 +262,14 @@ TEST_CASE("mqtt source: stopped while the queue is full, the next session has wh
     MqttSource source("shop", options);
     REQUIRE(source.start(queue, first.back().position.offset).has_value());
     std::int64_t next = first.back().position.offset + 1;
-    for (const auto& message : take(queue, kCount - seen.size())) {
-      CHECK(message.position.offset == next++);
-      seen.insert(message.bytes);
+    // What was in the queue but not yet acknowledged when the connection ended comes twice.
+    while (seen.size() < kCount) {
+      const auto got = take(queue, 1);
+      if (got.empty()) break;
+      for (const auto& message : got) {
+        CHECK(message.position.offset == next++);
+        seen.insert(message.bytes);
+      }
     }
     CHECK(seen.size() == kCount);
   }

@@ -1,0 +1,134 @@
+#include "adapters/open.h"
+
+#include <doctest/doctest.h>
+
+#include "adapters/mqtt_options.h"
+
+using cepd::Diagnostics;
+using cepd::FieldPath;
+using cepd::adapters::open_source;
+using cepd::adapters::OpenedSource;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::unique_ptr<OpenedSource> open(const std::string& yaml, Diagnostics& diagnostics) {
+  const auto node = cepd::config::parse_yaml("cepd.yaml", yaml, diagnostics);
+  return open_source("shop", node, diagnostics);
+}
+
+std::unique_ptr<OpenedSource> good(const std::string& yaml) {
+  Diagnostics diagnostics;
+  auto opened = open(yaml, diagnostics);
+  for (const auto& d : diagnostics) FAIL_CHECK(format(d));
+  REQUIRE(opened != nullptr);
+  return opened;
+}
+
+/// Messages of all mistakes, as "line:column: message".
+std::string bad(const std::string& yaml) {
+  Diagnostics diagnostics;
+  CHECK(open(yaml, diagnostics) == nullptr);
+  std::string text;
+  for (const auto& d : diagnostics) {
+    text += (text.empty() ? "" : "\n") + std::to_string(d.line) + ":" + std::to_string(d.column) + ": " + d.message;
+  }
+  return text;
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  if (text.find(part) != std::string::npos) return true;
+  MESSAGE(text);
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("open source: defaults") {
+  const auto opened = good("type: file\npath: /data/events.jsonl\n");
+  CHECK(opened->settings.name == "shop");
+  CHECK(opened->settings.decoder.type_field == FieldPath::of("type"));
+  CHECK(opened->settings.decoder.time_field == FieldPath::of("ts"));
+  CHECK(opened->settings.decoder.time_unit == cepd::TimeUnit::kMillis);
+  CHECK_FALSE(opened->settings.decoder.type_from_topic);
+  CHECK(opened->settings.max_delay == 0s);
+  CHECK(opened->settings.idle_after == 30s);
+  CHECK(opened->settings.max_future == 1h);
+  REQUIRE(opened->source != nullptr);
+  CHECK(opened->source->id() == cepd::SourceId("shop"));
+  CHECK(opened->source->bounded());
+}
+
+TEST_CASE("open source: all that is common") {
+  const auto opened = good(
+      "type: file\npath: x\nfollow: true\nmax_line: 4KiB\ntype_field: meta.kind\n"
+      "time_field: 'at[1].`a.b`'\ntime_unit: s\nmax_delay: 5s\nidle_after: 1m\nmax_future: 2h\n");
+  CHECK_FALSE(opened->source->bounded());
+  CHECK(opened->settings.decoder.type_field == FieldPath{{std::string("meta"), std::string("kind")}});
+  CHECK(opened->settings.decoder.time_field == FieldPath{{std::string("at"), std::int64_t{1}, std::string("a.b")}});
+  CHECK(opened->settings.decoder.time_unit == cepd::TimeUnit::kSeconds);
+  CHECK(opened->settings.max_delay == 5s);
+  CHECK(opened->settings.idle_after == 1min);
+  CHECK(opened->settings.max_future == 2h);
+}
+
+TEST_CASE("open source: each type") {
+  CHECK(good("type: stdin\n")->source->bounded());
+  CHECK_FALSE(good("type: http\nport: 8080\n")->source->bounded());
+  const std::string mqtt = "type: mqtt\nservers: mqtt://localhost:1883\ntopics: [shop/+/cart, '#']\n";
+  CHECK_FALSE(good(mqtt)->settings.decoder.type_from_topic);
+  CHECK(good(mqtt + "type_from: topic\n")->settings.decoder.type_from_topic);
+}
+
+TEST_CASE("open source: mistakes") {
+  CHECK(contains(bad("path: x\n"), "source shop needs a type"));
+  CHECK(contains(bad("type: fiel\npath: x\n"), "unknown source type fiel, expected one of file, http, mqtt, stdin"));
+  CHECK(contains(bad("- a\n"), "expected a map of the options of source shop"));
+  CHECK(contains(bad("type: file\n"), "path"));
+  CHECK(contains(bad("type: file\npath: x\nfolow: true\n"), "unknown option folow"));
+  CHECK(contains(bad("type: stdin\nqos: 1\n"), "unknown option qos"));
+  CHECK(contains(bad("type: file\npath: '-'\n"), "expected the path of a file"));
+  CHECK(contains(bad("type: stdin\ntype_field: a..b\n"), "type_field: expected the path of a field"));
+  for (const std::string path : {"''", "'.a'", "a.", "'a[x]'", "'a[-1]'", "'a[1'", "'`a'", "'``'", "'[0]'"}) {
+    CAPTURE(path);
+    CHECK(contains(bad("type: stdin\ntime_field: " + path + "\n"), "time_field: expected the path of a field"));
+  }
+  CHECK(contains(bad("type: stdin\ntime_unit: h\n"), "time_unit"));
+  CHECK(contains(bad("type: http\nport: 70000\n"), "port"));
+}
+
+TEST_CASE("open source: mistakes of mqtt") {
+  const auto with = [](const std::string& servers, const std::string& topics, const std::string& more = "") {
+    return "type: mqtt\nservers: " + servers + "\ntopics: " + topics + "\n" + more;
+  };
+  const std::string ok = "mqtt://h:1";
+  CHECK(contains(bad("type: mqtt\n"), "servers"));
+  CHECK(contains(bad(with("[mqtt://h:1, http://h]", "a")), "2:23: expected mqtt://host:port or mqtts://host:port"));
+  CHECK(contains(bad(with(ok, "'a/#/b'")), "# must be the last level"));
+  CHECK(contains(bad(with(ok, "[a, b+]")), "3:13: + and # must be whole levels"));
+  CHECK(contains(bad(with(ok, "[]")), "topics must not be empty"));
+  CHECK(contains(bad(with(ok, "a", "qos: 3\n")), "qos"));
+  CHECK(contains(bad(with(ok, "a", "ca_file: /ca.pem\n")), "ca_file is used with TLS only"));
+  CHECK(contains(bad(with("mqtts://h:1", "a", "cert_file: /c.pem\n")), "cert_file and key_file go together"));
+  CHECK(contains(bad(with(ok, "a", "username: u\npassword: written-here\n")), "password"));
+}
+
+TEST_CASE("mqtt options: topic filters") {
+  using cepd::adapters::topic_filter_mistake;
+  for (const char* filter : {"a", "a/b", "#", "+", "a/+/b/#", "/", "a//b", "+/+"})
+    CHECK(topic_filter_mistake(filter) == "");
+  for (const char* filter : {"", "a#", "#/a", "a/b+", "a/#/b", "++"}) CHECK(topic_filter_mistake(filter) != "");
+}
+
+TEST_CASE("open source: option tables list each type once, common rows first") {
+  const auto tables = cepd::adapters::option_tables();
+  REQUIRE(tables.size() == 5);
+  CHECK(tables[0].section == "sources.<name>");
+  CHECK(tables[3].section == "sources.<name> (type: mqtt)");
+  for (const auto& table : tables) {
+    for (const auto& row : table.rows) {
+      CHECK_FALSE(row.help.empty());
+      CHECK(row.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos);
+    }
+  }
+}
