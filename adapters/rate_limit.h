@@ -18,15 +18,15 @@ class RateLimit {
   }
   /// The same without a new case: nothing either when none waits.
   std::optional<std::uint64_t> due(std::chrono::steady_clock::time_point now) {
-    if (waiting_ == 0 || (last_ && now - *last_ < every_)) return std::nullopt;
-    last_ = now;
+    if (waiting_ == 0 || now < next_) return std::nullopt;
+    next_ = now + every_;
     return std::exchange(waiting_, 0);
   }
   std::uint64_t waiting() const { return waiting_; }
 
  private:
   const std::chrono::milliseconds every_;
-  std::optional<std::chrono::steady_clock::time_point> last_;
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::time_point::min();
   std::uint64_t waiting_ = 0;
 };
 

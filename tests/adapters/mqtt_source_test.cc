@@ -314,6 +314,37 @@ TEST_CASE("mqtt source: user and password") {
   CHECK(take(queue, 1).size() == 1);
 }
 
+TEST_CASE("mqtt source: TLS with certificates of both sides, and no connection to a broker that is not known") {
+  if (skipped()) return;
+  const TemporaryFile file("");
+  const std::string ca = file.path() + ".ca.pem", certificate = file.path() + ".pem", key = file.path() + ".key";
+  // One certificate is authority, broker and client at once.
+  REQUIRE(std::system(("openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -keyout " + key +
+                       " -out " + certificate +
+                       " -addext subjectAltName=IP:127.0.0.1,DNS:localhost 2>/dev/null && cp " + certificate + " " + ca)
+                          .c_str()) == 0);
+  Mosquitto broker({"cafile " + ca, "certfile " + certificate, "keyfile " + key, "require_certificate true"});
+  REQUIRE(broker.start());
+  MessageQueue queue(100, 1 << 20);
+  auto options = options_for(broker, "tls");
+  options.servers = {"mqtts://127.0.0.1:" + std::to_string(broker.port())};
+  options.cert_file = certificate;
+  options.key_file = key;
+  const std::size_t before = count_of(broker.log(), "New connection");
+  {
+    MqttSource source("shop", options);  // the system knows no such authority
+    REQUIRE(source.start(queue, std::nullopt).has_value());
+    CHECK(eventually([&] { return count_of(broker.log(), "New connection") >= before + 2; }));
+    CHECK(source.status() == "waiting for broker");
+  }
+  options.ca_file = ca;
+  MqttSource source("shop", options);
+  REQUIRE(source.start(queue, std::nullopt).has_value());
+  REQUIRE(connected(source));
+  publish(broker, "shop/a", {"1"}, "-q 1 --cafile " + ca + " --cert " + certificate + " --key " + key);
+  CHECK(take(queue, 1).size() == 1);
+}
+
 TEST_CASE("mqtt source: stopping while the broker is away") {
   MqttSourceOptions options;
   options.servers = {"mqtt://127.0.0.1:" + std::to_string(Mosquitto::free_port())};
