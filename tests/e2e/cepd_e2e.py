@@ -10,6 +10,7 @@ import http.server
 import json
 import os
 import pathlib
+import pwd
 import re
 import shutil
 import signal
@@ -301,7 +302,6 @@ class Broker:
         self.process = None
 
     def start(self):
-        import pwd
         config = self.directory / "mosquitto.conf"
         config.write_text(
             f"listener {self.port} 127.0.0.1\nallow_anonymous true\n"

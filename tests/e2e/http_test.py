@@ -1,6 +1,7 @@
 """The HTTP source: single events, batches, back pressure, what is refused."""
 
 import fcntl
+import http.client
 import json
 import os
 import threading
@@ -133,7 +134,6 @@ class HttpSource(CepdTest):
         self.assertRegex(daemon.log(), r"3 events dropped: not_json")
 
     def retry_after(self, event):
-        import http.client
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
             connection.request("POST", "/events", json.dumps(event), {"Content-Type": "application/json"})
@@ -162,7 +162,6 @@ class HttpSource(CepdTest):
         self.assertRegex(daemon.log(), "2000 messages read, 2000 events handled")
 
     def test_stop_with_an_open_connection(self):
-        import http.client
         daemon = self.run_daemon()
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         self.addCleanup(connection.close)
