@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -69,6 +70,19 @@ std::string record(EventTime now, DropReason reason, const SourcePosition& posit
   return out += "}\n";
 }
 
+/// A record that a full disk cut off must not run into the next one.
+void end_cut_line(const std::string& path, int fd) {
+  const int reader = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (reader < 0) return;
+  char last = '\n';
+  const off_t size = ::lseek(reader, 0, SEEK_END);
+  if (size > 0 && ::pread(reader, &last, 1, size - 1) == 1 && last != '\n') {
+    // Fails when the disk is still full; then the next write does too.
+    (void)!::write(fd, "\n", 1);
+  }
+  ::close(reader);
+}
+
 }  // namespace
 
 struct DeadLetterFile::Impl {
@@ -121,6 +135,7 @@ Result<std::unique_ptr<DeadLetterFile>> DeadLetterFile::open(const std::string& 
     // It holds what users sent: not for everybody's eyes.
     fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
     if (fd < 0) return error(Errc::kIo, "dead-letter file " + path + ": " + std::strerror(errno));
+    end_cut_line(path, fd);
   }
   return std::unique_ptr<DeadLetterFile>(new DeadLetterFile(std::make_unique<Impl>(path, fd, clock)));
 }
@@ -128,6 +143,8 @@ Result<std::unique_ptr<DeadLetterFile>> DeadLetterFile::open(const std::string& 
 DeadLetterFile::~DeadLetterFile() {
   const std::lock_guard lock(impl_->mutex);
   impl_->write();
+  const auto lost = impl_->lost + static_cast<std::uint64_t>(std::ranges::count(impl_->unwritten, '\n'));
+  if (lost > 0) spdlog::error("{} dead letters could not be written to {} and are lost", lost, impl_->path);
   for (int i = 0; i < kDropReasonCount; ++i) {
     const auto reason = static_cast<DropReason>(i);
     if (const auto waiting = impl_->reasons[index(reason)].log.waiting()) impl_->log(reason, waiting);

@@ -51,13 +51,15 @@ std::vector<OptionRow> common_rows() {
       {.name = "max_delay",
        .type = OptionType::kDuration,
        .default_text = "0s",
-       .help = "How far an event may come behind the newest one (event time) without being late. Longer: fewer late "
-               "events, more memory, later matches.",
+       .help = "How far an event may come behind the newest one (event time) without being late, and how old it may be "
+               "after its source was quiet (idle_after). Longer: fewer late events, more memory, later matches.",
        .max = 365 * kDay},
       {.name = "idle_after",
        .type = OptionType::kDuration,
        .default_text = "30s",
-       .help = "After this long without an event the source no longer holds back the time of the others.",
+       .help = "After this long without an event the source no longer holds back the time of the others; when all are "
+               "quiet, time goes on by this machine's clock less max_delay, and the next event is late if it is older "
+               "than that. Give live sources a max_delay of their usual way from event to cepd.",
        .min = 1'000,
        .max = 365 * kDay},
       {.name = "max_future",

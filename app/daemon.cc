@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t kBatch = 512;
 constexpr std::chrono::milliseconds kTick{200};
+/// Wait before another save after one that failed.
+constexpr std::chrono::seconds kSaveAgain{1};
 
 std::string joined(const Diagnostics& diagnostics) {
   std::string out;
@@ -161,14 +163,21 @@ Status Daemon::run(Signals& signals) {
   bool input_ended = false;
   while (!signals.stop_asked()) {
     input_ended = sources_finished();  // asked before the queue is: what was put in by then is taken below
-    take_messages(input_ended ? std::chrono::milliseconds(0) : kTick);
+    if (save_failed_) {
+      // What cannot be kept is not taken: the queue fills and the sources wait (language-details.md section 3).
+      batch_.clear();
+      std::this_thread::sleep_for(kTick);
+      input_ended = false;
+    } else {
+      take_messages(input_ended ? std::chrono::milliseconds(0) : kTick);
+    }
     if (input_ended && batch_.empty()) break;
     input_ended = false;
     if (signals.take_reload()) reload();
     pump_->tick();
     const auto now = clock_.steady();
     service_.alive(now);
-    if (now - last_save_ >= interval) save();
+    if (now - last_save_ >= (save_failed_ ? std::min<Micros>(interval, kSaveAgain) : interval)) save();
   }
   return stop(input_ended);
 }
@@ -179,7 +188,12 @@ void Daemon::save() {
   late_->flush();
   if (const Status saved = pump_->save(); !saved) {
     spdlog::error("the state was not saved, it will be tried again: {}", saved.error().message);
+    if (!save_failed_) spdlog::error("no input is taken until the state can be saved");
+    save_failed_ = true;
+    return;
   }
+  if (save_failed_) spdlog::info("the state was saved, input goes on");
+  save_failed_ = false;
 }
 
 void Daemon::reload() {
@@ -207,6 +221,7 @@ ReloadOutcome Daemon::try_reload() {
   network_ = nfa::Network::compile(std::move(loaded.rules));
   const std::size_t kept = pump_->swap(network_);
   const std::size_t now = network_->rules().rules.size();
+  if (now == 0 && before > 0) spdlog::warn("{} holds no rule any more: is it the right directory?", directory);
   return {0, true,
           joined(loaded.diagnostics) + "reloaded: " + std::to_string(now) + " rules, " + std::to_string(kept) +
               " of them unchanged with their partial matches, " + std::to_string(now - kept) + " new or changed, " +
@@ -237,7 +252,8 @@ Status Daemon::stop(bool input_ended) {
   if (input_ended) pump_->finish();
 
   Status saved = pump_->save();
-  outbox_.wait_empty(clock_.steady() + settings_.daemon.duration("stop_timeout"));
+  // Calls of actions that the configuration does not name any more wait for it, not for this.
+  outbox_.wait_empty(clock_.steady() + settings_.daemon.duration("stop_timeout"), deliverer_->names());
   deliverer_->stop();
   // Once more for what was delivered meanwhile, so that it is not done again after the next start.
   if (saved) saved = pump_->save();

@@ -57,6 +57,7 @@ class Daemon {
   std::vector<std::unique_ptr<adapters::OpenedSource>> sources_;
   std::unique_ptr<Pump> pump_;
   std::vector<adapters::Message> batch_;
+  bool save_failed_ = false;
   std::uint64_t reloads_ = 0;
   std::chrono::steady_clock::time_point started_, last_save_;
 };

@@ -1,8 +1,10 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <iostream>
 
 #include "app/commands.h"
+#include "base/diagnostic.h"
 
 namespace {
 
@@ -20,9 +22,7 @@ void add_config(CLI::App& command, std::string& config) {
       ->type_name("FILE");
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App cli{kAbout, "cepd"};
   cli.set_version_flag("--version", std::string("cepd " CEPD_VERSION));
   cli.footer(kFooter);
@@ -77,6 +77,14 @@ int main(int argc, char** argv) {
   reload_cli->add_option("--config", config, "Configuration file of that daemon")->type_name("FILE")->required();
   reload_cli->add_option("--wait", wait, "How long to wait for the outcome")->capture_default_str();
 
+  // CLI11 would only say that a command is missing.
+  std::vector<std::string> names;
+  for (const CLI::App* command : cli.get_subcommands({})) names.push_back(command->get_name());
+  if (argc > 1 && argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end()) {
+    std::cerr << "cepd: unknown command " << argv[1] << "\n";
+    if (const std::string hint = did_you_mean(argv[1], names); !hint.empty()) std::cerr << "  " << hint << "\n";
+    return kWrongUse;
+  }
   try {
     cli.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -102,4 +110,14 @@ int main(int argc, char** argv) {
     std::cerr << "cepd: " << error.what() << "\n";
     return kFailed;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int code = run(argc, argv);
+  // A full disk or a closed pipe must not look like a good result.
+  if (std::cout.flush()) return code;
+  std::cerr << "cepd: the output could not be written\n";
+  return code == kGood ? kFailed : code;
 }

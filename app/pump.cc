@@ -25,7 +25,7 @@ Pump::Pump(std::shared_ptr<const nfa::Network> network, engine::EngineOptions op
       engine_(std::move(network), options,
               {[this](MatchPtr match) { report(std::move(match)); },
                [this](const Event& event, DropReason reason) {
-                 sinks_.late->add(reason, event.position, "", event.raw);
+                 sinks_.late->add(reason, event.position, late_detail(event, reason), event.raw);
                }}) {
   for (adapters::SourceSettings& settings : sources) {
     const SourceId id(settings.name);
@@ -33,6 +33,16 @@ Pump::Pump(std::shared_ptr<const nfa::Network> network, engine::EngineOptions op
     auto decoder = std::make_unique<adapters::JsonDecoder>(settings.decoder);
     sources_.emplace(id, SourceState{std::move(settings), std::move(decoder)});
   }
+}
+
+std::string Pump::late_detail(const Event& event, DropReason reason) const {
+  const std::string times =
+      "event time " + format_rfc3339(event.time) + ", watermark " + format_rfc3339(engine_.watermark());
+  if (reason == DropReason::kLate) return times + "; a larger max_delay of the source lets events come later";
+  return times +
+         "; the source had been quiet for its idle_after, and time went on without it: a larger max_delay or "
+         "idle_after keeps "
+         "such events";
 }
 
 void Pump::report(MatchPtr match) {

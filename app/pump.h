@@ -62,6 +62,7 @@ class Pump {
 
   SourceState& source_of(const SourceId& id) { return sources_.at(id); }
   void decode_again(Event& event);
+  std::string late_detail(const Event& event, DropReason reason) const;
   void report(MatchPtr match);
 
   const Clock& clock_;

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <vector>
@@ -77,8 +78,13 @@ bool read_options(const ReplayArguments& arguments, adapters::DecoderOptions& de
   }
   if (!unit || !delay) return false;
   decoding.time_unit = *unit;
-  decoding.type_field = field_path_of(arguments.type_field);
-  decoding.time_field = field_path_of(arguments.time_field);
+  const auto type_field = field_path_of(arguments.type_field);
+  const auto time_field = field_path_of(arguments.time_field);
+  if (!type_field) std::cerr << "cepd replay: --type-field is a field such as type or payload.kind\n";
+  if (!time_field) std::cerr << "cepd replay: --time-field is a field such as ts or payload.time\n";
+  if (!type_field || !time_field) return false;
+  decoding.type_field = *type_field;
+  decoding.time_field = *time_field;
   decoding.keep_raw = arguments.full_events;
   max_delay = *delay;
   return true;
@@ -125,6 +131,11 @@ int replay_command(const ReplayArguments& arguments) {
   std::ifstream file;
   if (arguments.input != "-") {
     file.open(arguments.input, std::ios::binary);
+    std::error_code unknown;
+    if (std::filesystem::is_directory(arguments.input, unknown)) {
+      std::cerr << "cepd replay: " << arguments.input << " is a directory, expected a file of JSON lines\n";
+      return kFailed;
+    }
     if (!file) {
       std::cerr << "cepd replay: cannot read " << arguments.input << ": " << std::strerror(errno) << "\n";
       return kFailed;
@@ -153,6 +164,10 @@ int replay_command(const ReplayArguments& arguments) {
     } else {
       replay.engine.push(std::move(event));
     }
+  }
+  if (in.bad()) {
+    std::cerr << "cepd replay: cannot read " << arguments.input << ": " << std::strerror(errno) << "\n";
+    return kFailed;
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a->time < b->time; });
   for (auto& event : all) replay.engine.push(std::move(event));

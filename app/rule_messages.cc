@@ -35,11 +35,14 @@ std::shared_ptr<const nfa::Network> load_network(const std::string& rules, TestF
   return nfa::Network::compile(std::move(loaded.rules));
 }
 
-FieldPath field_path_of(const std::string& dotted) {
+std::optional<FieldPath> field_path_of(const std::string& dotted) {
   std::vector<std::string> names;
   boost::algorithm::split(names, dotted, [](char c) { return c == '.'; });
   FieldPath path;
-  for (std::string& name : names) path.steps.emplace_back(std::move(name));
+  for (std::string& name : names) {
+    if (name.empty()) return std::nullopt;
+    path.steps.emplace_back(std::move(name));
+  }
   return path;
 }
 

@@ -22,7 +22,7 @@ std::optional<std::vector<ActionSchema>> known_actions(const std::string& config
 std::shared_ptr<const nfa::Network> load_network(const std::string& rules, TestFiles test_files,
                                                  const std::string& config);
 
-/// `payload.kind` -> its steps. For options that name a field.
-FieldPath field_path_of(const std::string& dotted);
+/// `payload.kind` -> its steps; nothing when a name is empty. For options that name a field.
+std::optional<FieldPath> field_path_of(const std::string& dotted);
 
 }  // namespace cepd::app

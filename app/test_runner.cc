@@ -92,6 +92,22 @@ bool fits(const plan::Expected& expected, const Actual& actual) {
   });
 }
 
+std::string text_of(const engine::Engine::PartialMatch& partial) {
+  std::string out = "    furthest partial match";
+  if (!partial.key.empty()) out += " of " + partial.key;
+  out += ":";
+  for (const Binding& binding : partial.bindings) {
+    for (const EventPtr& event : binding.events) {
+      out += " " + binding.name + " @" + format_duration(event->time.time_since_epoch());
+    }
+  }
+  for (std::size_t i = 0; i < partial.waiting_for.size(); ++i) {
+    out += (i == 0 ? "; it waited for " : " or ") + partial.waiting_for[i];
+  }
+  if (partial.expires) out += "; its time was up after @" + format_duration(partial.expires->time_since_epoch());
+  return out + "\n";
+}
+
 /// Feeds one engine, which can be replaced by one restored from its saved state.
 class Subject {
  public:
@@ -119,15 +135,27 @@ class Subject {
       }
       engine_->push(std::move(std::get<std::shared_ptr<Event>>(decoded)));
     }
+    note_furthest();
     if (mode_ == TestMode::kRestoreAfterEachEvent) restore_from_save();
     return {};
   }
 
   std::vector<Actual> take_actual() { return std::exchange(actual_, {}); }
   const std::vector<std::string>& late() const { return late_; }
-  const engine::Engine& engine() const { return *engine_; }
+  /// The partial match that got furthest since the last match, also when it has ended since.
+  std::string furthest() const { return furthest_.empty() ? "    no event began a partial match\n" : furthest_; }
 
  private:
+  void note_furthest() {
+    const auto partial = engine_->partial_matches(test_.rule);
+    if (partial.empty()) return;
+    std::size_t events = 0;
+    for (const Binding& binding : partial.front().bindings) events += binding.events.size();
+    if (events < furthest_events_) return;
+    furthest_events_ = events;
+    furthest_ = text_of(partial.front());
+  }
+
   void make_engine() {
     engine::EngineOptions options;
     options.track_changes = mode_ == TestMode::kRestoreAfterEachEvent;
@@ -172,6 +200,8 @@ class Subject {
   std::int64_t next_offset_ = 0;
   std::vector<Actual> actual_;
   std::vector<std::string> late_;
+  std::string furthest_;
+  std::size_t furthest_events_ = 0;
 };
 
 std::string side_by_side(const plan::Stage& stage, const std::vector<Actual>& actual) {
@@ -194,26 +224,6 @@ std::string side_by_side(const plan::Stage& stage, const std::vector<Actual>& ac
   return out;
 }
 
-std::string furthest_partial_match(const engine::Engine& engine, const std::string& rule) {
-  const auto partial = engine.partial_matches(rule);
-  if (partial.empty()) return "    no partial match is waiting\n";
-  const engine::Engine::PartialMatch& best = partial.front();
-  std::string out = "    furthest partial match";
-  if (!best.key.empty()) out += " of " + best.key;
-  out += ":";
-  for (const Binding& binding : best.bindings) {
-    for (const EventPtr& event : binding.events) {
-      out += " " + binding.name + " @" + format_duration(event->time.time_since_epoch());
-    }
-  }
-  if (!best.waiting_for.empty()) {
-    out += "; it waits for ";
-    for (std::size_t i = 0; i < best.waiting_for.size(); ++i) out += (i == 0 ? "" : " or ") + best.waiting_for[i];
-  }
-  if (best.expires) out += "; its time is up after @" + format_duration(best.expires->time_since_epoch());
-  return out + "\n";
-}
-
 }  // namespace
 
 TestOutcome run_test(const std::shared_ptr<const nfa::Network>& network, const plan::Test& test, TestMode mode) {
@@ -233,7 +243,7 @@ TestOutcome run_test(const std::shared_ptr<const nfa::Network>& network, const p
     outcome.passed = actual.size() == stage.expected.size() &&
                      std::equal(stage.expected.begin(), stage.expected.end(), actual.begin(), fits);
     if (!outcome.passed) {
-      outcome.report = side_by_side(stage, actual) + furthest_partial_match(subject.engine(), test.rule);
+      outcome.report = side_by_side(stage, actual) + subject.furthest();
       for (const std::string& late : subject.late()) outcome.report += "    " + late + "\n";
     }
   }

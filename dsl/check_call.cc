@@ -1,7 +1,10 @@
 /// Calls: prev, first, last, aggregates over an element, and plain functions.
 
+#include <date/tz.h>
+
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <tuple>
 
 #include "dsl/check_expr.h"
@@ -32,6 +35,11 @@ std::string example(const std::string& function, const std::string& element, boo
   return out + ")";
 }
 
+bool takes_zone(plan::Function function) {
+  return function == plan::Function::kHour || function == plan::Function::kMinute ||
+         function == plan::Function::kDayOfWeek || function == plan::Function::kDate;
+}
+
 }  // namespace
 
 Built ExprBuilder::call(const ast::Call& node, ast::Location where) {
@@ -49,6 +57,23 @@ Built ExprBuilder::call(const ast::Call& node, ast::Location where) {
   for (const plan::FunctionInfo& info : plan::functions()) names.emplace_back(info.name);
   scope_.report.error(node.function.where, "unknown function " + name, did_you_mean(name, names));
   return {};
+}
+
+/// False, with an error, for a literal that names no time zone.
+bool ExprBuilder::known_zone(const plan::Expr& zone, ast::Location where) {
+  const auto* literal = std::get_if<plan::Constant>(&zone.node);
+  if (literal == nullptr || literal->kind != Kind::kString) return true;
+  const auto& zones = date::get_tzdb().zones;
+  std::vector<std::string> names{"UTC"};
+  for (const date::time_zone& each : zones) names.push_back(each.name());
+  try {
+    date::locate_zone(literal->text);
+    return true;
+  } catch (const std::runtime_error&) {
+    scope_.report.error(where, "unknown time zone " + literal->text + ", expected a name like Europe/Berlin",
+                        did_you_mean(literal->text, names));
+    return false;
+  }
 }
 
 Built ExprBuilder::function(const plan::FunctionInfo& info, const ast::Call& node, ast::Location where) {
@@ -82,6 +107,7 @@ Built ExprBuilder::function(const plan::FunctionInfo& info, const ast::Call& nod
     out.arguments.push_back(arguments[i].expr);
   }
   if (!ok) return {};
+  if (takes_zone(info.function) && given == 2 && !known_zone(*arguments[1].expr, node.arguments[1]->where)) return {};
   Kinds kinds = info.result ? Kinds(*info.result) : Kinds::all();
   using plan::Function;
   switch (info.function) {

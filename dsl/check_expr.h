@@ -86,6 +86,7 @@ class ExprBuilder {
 
   // check_call.cc
   Built call(const ast::Call& node, ast::Location where);
+  bool known_zone(const plan::Expr& zone, ast::Location where);
   Built function(const plan::FunctionInfo& info, const ast::Call& node, ast::Location where);
   Built previous(const ast::Call& node, ast::Location where);
   Built first_or_last(const ast::Call& node, ast::Location where);

@@ -107,6 +107,8 @@ MatchPtr make_match(MatchKind kind, const nfa::Network& network, const plan::Rul
   std::vector<Value> key = key_of_first(network, rule, bound);
   for (std::size_t i = 0; i < key.size(); ++i) {
     key[i] = key[i].copied_to(match->arena);
+    // -0.0 is 0 as a key.
+    if (key[i].kind() == Kind::kDouble && key[i].as_double() == 0) key[i] = Value::real(0);
     match->key.emplace_back(rule.key[i], key[i]);
   }
   const bool timeout = kind == MatchKind::kTimeout;

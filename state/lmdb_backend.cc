@@ -140,7 +140,14 @@ Status LmdbBackend::extend_file(std::size_t size) const {
 }
 
 Status LmdbBackend::usable() const {
-  if (environment_) return {};
+  if (environment_) {
+    // A file that was removed takes writes as before, and they are gone with the process.
+    mdb_filehandle_t fd = -1;
+    struct stat file {};
+    mdb_env_get_fd(environment_.get(), &fd);
+    if (::fstat(fd, &file) == 0 && file.st_nlink > 0) return {};
+    return error(Errc::kIo, options_.directory + "/data.mdb was removed while cepd runs; restart cepd");
+  }
   return error(Errc::kIo, options_.directory + "/data.mdb is closed: memory for it could not be mapped; restart cepd");
 }
 

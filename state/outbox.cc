@@ -158,4 +158,14 @@ bool Outbox::wait_empty(std::chrono::steady_clock::time_point deadline) {
   return changed_.wait_until(lock, deadline, [this] { return size_locked() == 0; });
 }
 
+bool Outbox::wait_empty(std::chrono::steady_clock::time_point deadline, const std::vector<std::string>& actions) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_until(lock, deadline, [&] {
+    return std::all_of(actions.begin(), actions.end(), [this](const std::string& action) {
+      const auto it = queues_.find(action);
+      return it == queues_.end() || it->second.waiting.size() + it->second.held.size() == 0;
+    });
+  });
+}
+
 }  // namespace cepd::state

@@ -60,6 +60,8 @@ class Outbox {
   std::size_t size(const std::string& action) const;
   /// Waits until nothing is left or `deadline` has passed; true when nothing is left.
   bool wait_empty(std::chrono::steady_clock::time_point deadline);
+  /// The same for the calls of `actions` alone.
+  bool wait_empty(std::chrono::steady_clock::time_point deadline, const std::vector<std::string>& actions);
 
  private:
   /// By sequence, so that the first is the oldest.

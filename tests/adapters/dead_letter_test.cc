@@ -162,6 +162,26 @@ TEST_CASE("dead letter: many records are written without a flush, the rest at th
   CHECK(std::count(text.begin(), text.end(), '\n') == 1000);
 }
 
+TEST_CASE("dead letter: a record that a full disk cut off does not run into the next one") {
+  const LogCapture log;
+  const FakeClock clock;
+  const TemporaryFile path("{\"time\":\"2026-01");
+  opened(path.path(), clock)->add(DropReason::kNotJson, kPosition, "", "next");
+  const std::string text = path.text();
+  CHECK(text.starts_with("{\"time\":\"2026-01\n{\"time\":\""));
+  CHECK(std::count(text.begin(), text.end(), '\n') == 2);
+}
+
+TEST_CASE("dead letter: what could not be written by the end is said") {
+  FakeClock clock;
+  const LogCapture log;
+  {
+    const auto file = opened("/dev/full", clock);
+    for (int i = 0; i < 3; ++i) file->add(DropReason::kNotJson, kPosition, "", "x");
+  }
+  CHECK(log.text().find("3 dead letters could not be written to /dev/full and are lost") != std::string::npos);
+}
+
 TEST_CASE("dead letter: a file that cannot be opened is an error, one that cannot be written is logged") {
   FakeClock clock;
   const LogCapture log;

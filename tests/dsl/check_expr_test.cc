@@ -176,6 +176,10 @@ TEST_CASE("aggregates: over elements, with the arguments they take") {
 }
 
 TEST_CASE("functions: names and numbers of arguments") {
+  CHECK(in_having("hour(one.ts, 'Europe/Berlin') = 1").empty());
+  CHECK(in_having("hour(one.ts, 'Europe/Berln') = 1") ==
+        "`'Europe/Berln'`: unknown time zone Europe/Berln, expected a name like Europe/Berlin (did you mean "
+        "Europe/Berlin?)\n");
   CHECK(in_having("lowr(one.x) = 'a'") == "`lowr`: unknown function lowr (did you mean lower?)\n");
   CHECK(in_having("lower(one.x, one.y) = 'a'") == "`lower(one.x, one.y)`: lower takes 1 argument, not 2\n");
   CHECK(in_having("substr(one.x) = 'a'") == "`substr(one.x)`: substr takes 2 to 3 arguments, not 1\n");

@@ -209,10 +209,10 @@ class CepdTest(unittest.TestCase):
         self.daemons.append(daemon)
         return daemon.wait_ready() if ready else daemon
 
-    def cepd(self, *arguments, stdin=None, patience=30.0):
+    def cepd(self, *arguments, stdin=None, stdout=subprocess.PIPE, patience=30.0):
         """Runs a subcommand to its end; `returncode`, `stdout` and `stderr` are text."""
         return subprocess.run([_cepd, *map(str, arguments)], input=stdin, cwd=self.directory, timeout=patience,
-                              capture_output=True, encoding="utf-8", errors="replace", check=False)
+                              stdout=stdout, stderr=subprocess.PIPE, encoding="utf-8", errors="replace", check=False)
 
     def replay(self, events, *arguments, rules="rules"):
         """Matches of `cepd replay`, with the actions of cepd.yaml if there is one; it must succeed."""

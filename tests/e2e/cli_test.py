@@ -23,7 +23,45 @@ TEST rescue FOR cart_rescue
 ID = re.compile(r'"match":"[0-9a-f]{32}"')
 
 
+class Output(CepdTest):
+    def test_output_that_cannot_be_written_is_a_failure(self):
+        self.rules(CART)
+        events = self.events({"type": "cart_add", "ts": 0, "user_id": "u", "price": 1},
+                             {"type": "payment_fail", "ts": 1, "user_id": "u", "amount": 2})
+        for arguments in (["replay", "--rules", "rules", "--input", events], ["test", "rules"], ["check", "rules"],
+                          ["explain", "rules"], ["--help"]):
+            with self.subTest(arguments[0]), open("/dev/full", "w") as full:
+                done = self.cepd(*arguments, stdout=full)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("the output could not be written", done.stderr)
+
+    def test_unknown_command_gets_a_suggestion(self):
+        done = self.cepd("chek", "rules")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, "cepd: unknown command chek\n  did you mean check?\n")
+
+
 class Replay(CepdTest):
+    def test_directory_as_input_is_an_error(self):
+        self.rules(CART)
+        done = self.cepd("replay", "--rules", "rules", "--input", ".")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(". is a directory, expected a file of JSON lines", done.stderr)
+
+    def test_field_option_without_a_name_is_wrong_use(self):
+        self.rules(CART)
+        events = self.events({"type": "cart_add", "ts": 0})
+        for option in ("--type-field", "--time-field"):
+            for path in ("", "a..b", "a."):
+                done = self.cepd("replay", "--rules", "rules", "--input", events, option, path)
+                self.assertEqual(done.returncode, 2, (option, path))
+                self.assertIn(option + " is a field such as", done.stderr)
+
+    def test_key_minus_zero_is_printed_as_zero(self):
+        self.rules("RULE r KEY k MATCH a THEN b WITHIN 1h")
+        events = self.events('{"type":"a","ts":0,"k":-0.0}', '{"type":"b","ts":1,"k":0}')
+        self.assertIn('"key":{"k":0.0}', self.lines(events)[0])
+
     def lines(self, events, *arguments, stdin=None):
         """Output lines of a replay with the ids, which are hashes, replaced by `ID`."""
         done = self.cepd("replay", "--rules", "rules", "--input", events, *arguments, stdin=stdin)
@@ -213,7 +251,7 @@ class RuleCommands(CepdTest):
         done = self.cepd("test", "rules")
         self.assertEqual(done.returncode, 1)
         self.assertIn("FAIL wrong (cart_rescue, rules/wrong.test.rules:1)", done.stdout)
-        self.assertRegex(done.stdout, r"furthest partial match.*cart @0s; it waits for fail; its time is up after @5m")
+        self.assertRegex(done.stdout, r"furthest partial match.*cart @0s; it waited for fail; its time was up after @5m")
         self.assertIn("1 passed, 1 failed", done.stdout)
 
     def test_explain_shows_states_and_policy(self):

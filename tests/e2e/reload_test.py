@@ -91,6 +91,13 @@ class Reload(CepdTest):
         self.send(daemon, "c")
         self.wait_lines("good.jsonl", 1, daemon)
 
+    def test_link_that_leads_nowhere_is_named(self):
+        self.start()
+        (self.directory / "rules/lost.rules").symlink_to("/nonexistent.rules")
+        done = self.reload()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("rules/lost.rules:1:1: error: cannot read the rule file: No such file or directory", done.stderr)
+
     def test_unknown_action_is_refused(self):
         daemon = self.start()
         self.put("more.rules", "RULE more MATCH c WITHIN 1h DO fil()\n")

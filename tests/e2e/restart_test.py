@@ -159,12 +159,14 @@ class FullState(CepdTest):
         daemon = self.run_daemon()
         self.events(*({"type": "a", "ts": i, "k": i, "x": "y" * 5000} for i in range(400)))
         daemon.wait_log(r"\[error\] the state was not saved, it will be tried again: ")
-        # It goes on matching meanwhile.
+        daemon.wait_log("no input is taken until the state can be saved")
+        # What cannot be kept is not taken: it waits in the source.
         self.events({"type": "c", "ts": 1000})
-        self.wait_lines("actions.jsonl", 1, daemon)
         # Partial matches of a rule that is gone leave room.
         (self.directory / "rules/big.rules").unlink()
         self.assertEqual(self.cepd("reload", "--config", self.config_file).returncode, 0)
+        daemon.wait_log("the state was saved, input goes on")
+        self.wait_lines("actions.jsonl", 1, daemon)
         self.saved()
         self.assertEqual(daemon.end(signal.SIGKILL), -signal.SIGKILL)
         daemon = self.run_daemon()
@@ -179,6 +181,17 @@ class FullState(CepdTest):
         daemon = self.run_daemon()
         self.events(*({"type": "a", "ts": i, "k": i, "x": "y" * 5000} for i in range(400)))
         daemon.wait_log("the state was not saved")
+        self.assertEqual(daemon.end(), 1)
+
+
+    def test_state_file_that_is_removed_is_an_error(self):
+        self.rules("RULE open KEY k MATCH a THEN b WITHIN 1h")
+        self.events({"type": "a", "ts": 0, "k": 1})
+        self.configure(sources={"input": self.follow()}, state={"interval": "20ms"})
+        daemon = self.run_daemon()
+        self.saved()
+        (self.directory / "state/data.mdb").unlink()
+        daemon.wait_log("data.mdb was removed while cepd runs")
         self.assertEqual(daemon.end(), 1)
 
 

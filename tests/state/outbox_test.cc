@@ -238,6 +238,7 @@ TEST_CASE("outbox: wait_empty gives up at its deadline") {
   CHECK(outbox.wait_empty(std::chrono::steady_clock::now()));
   outbox.add(record("alert", "1"));
   CHECK_FALSE(outbox.wait_empty(std::chrono::steady_clock::now()));
+  CHECK(outbox.wait_empty(std::chrono::steady_clock::now(), {"of another action"}));
 }
 
 TEST_CASE("outbox: several workers and a saving pump deliver each call once") {
