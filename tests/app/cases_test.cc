@@ -1,5 +1,5 @@
-/// The language's behaviour as data: every tests/cases/<topic>/<case>.test.rules, and the example rules, run plainly and with the state
-/// saved and restored after every event.
+/// The language's behaviour as data: every tests/cases/<topic>/<case>.test.rules, and the example rules, run plainly
+/// and with the state saved and restored after every event.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -52,10 +52,13 @@ void run_all(app::TestMode mode) {
 
 TEST_CASE("cases: every behaviour of the language is as written") { run_all(app::TestMode::kPlain); }
 
-TEST_CASE("cases: the same when the state is saved and restored after every event") { run_all(app::TestMode::kRestoreAfterEachEvent); }
+TEST_CASE("cases: the same when the state is saved and restored after every event") {
+  run_all(app::TestMode::kRestoreAfterEachEvent);
+}
 
 TEST_CASE("cases: the example rules pass their own tests") {
-  const auto loaded = app::load_rules(CEPD_SOURCE_DIR "/rules/examples", app::TestFiles::kInclude, actions::built_in_schemas(), nullptr);
+  const auto loaded = app::load_rules(CEPD_SOURCE_DIR "/rules/examples", app::TestFiles::kInclude,
+                                      actions::built_in_schemas(), nullptr);
   REQUIRE_MESSAGE(loaded.rules != nullptr, printed(loaded.diagnostics));
   const auto network = nfa::Network::compile(loaded.rules);
   CHECK(network->rules().rules.size() >= 6);
@@ -63,7 +66,9 @@ TEST_CASE("cases: the example rules pass their own tests") {
   for (const dsl::plan::Test& test : network->rules().tests) {
     const app::TestOutcome outcome = app::run_test(network, test);
     tested.insert(test.rule);
-    CHECK_MESSAGE(outcome.passed, outcome.name << " (" << outcome.file << ":" << outcome.line << ")\n" << outcome.report);
+    CHECK_MESSAGE(outcome.passed, outcome.name << " (" << outcome.file << ":" << outcome.line << ")\n"
+                                               << outcome.report);
   }
-  for (const dsl::plan::Rule& rule : network->rules().rules) CHECK_MESSAGE(tested.count(rule.name) == 1, rule.name << " has no TEST");
+  for (const dsl::plan::Rule& rule : network->rules().rules)
+    CHECK_MESSAGE(tested.count(rule.name) == 1, rule.name << " has no TEST");
 }

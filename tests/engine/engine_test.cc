@@ -79,10 +79,13 @@ void save_to(Engine& engine, state::StateBackend& backend) {
 
 std::size_t records(state::StateBackend& backend, state::Space space) {
   std::size_t count = 0;
-  REQUIRE(backend.scan(space, {}, [&](std::string_view, std::string_view) -> Status {
-    ++count;
-    return {};
-  }).has_value());
+  REQUIRE(backend
+              .scan(space, {},
+                    [&](std::string_view, std::string_view) -> Status {
+                      ++count;
+                      return {};
+                    })
+              .has_value());
   return count;
 }
 
@@ -132,7 +135,8 @@ TEST_CASE("engine: a reload keeps partial matches of rules whose meaning did not
   Watched engine(network_of(kPair));
   engine.push("A", 0, 0, {{"u", Value::integer(1)}});
   SUBCASE("other white space, actions and a limit") {
-    CHECK(engine.reload("# moved\nRULE pair\n  KEY u\n  MATCH A THEN B WITHIN 10s\n  LIMIT 5 PER 1h\n  DO log(\"hello\")") == 1);
+    CHECK(engine.reload(
+              "# moved\nRULE pair\n  KEY u\n  MATCH A THEN B WITHIN 10s\n  LIMIT 5 PER 1h\n  DO log(\"hello\")") == 1);
     engine.push("B", 5, 1, {{"u", Value::integer(1)}});
     CHECK(engine.seen == Seen{"pair@5 A:0 B:1"});
   }
@@ -194,10 +198,13 @@ TEST_CASE("engine: events held back by max_delay are saved and restored") {
   engine.make();
   engine->set_max_delay(SourceId("s"), Micros(5'000'000));
   std::size_t decoded = 0;
-  REQUIRE(engine->restore(*backend, [&](Event& event) {
-    ++decoded;
-    event.fields = {Value::integer(1)};
-  }).has_value());
+  REQUIRE(engine
+              ->restore(*backend,
+                        [&](Event& event) {
+                          ++decoded;
+                          event.fields = {Value::integer(1)};
+                        })
+              .has_value());
   CHECK(decoded == 2);
   engine->finish();
   CHECK(engine.seen == Seen{"pair@3 A:0 B:1"});
@@ -234,11 +241,14 @@ TEST_CASE("engine: a damaged record is an error, never a crash or a wrong partia
   engine.push("A", 1, 1, {{"u", Value::string("somebody")}});
   save_to(*engine, *backend);
   std::string key, record;
-  REQUIRE(backend->scan(state::Space::kPartial, {}, [&](std::string_view k, std::string_view v) -> Status {
-    key = k;
-    record = v;
-    return {};
-  }).has_value());
+  REQUIRE(backend
+              ->scan(state::Space::kPartial, {},
+                     [&](std::string_view k, std::string_view v) -> Status {
+                       key = k;
+                       record = v;
+                       return {};
+                     })
+              .has_value());
   for (std::size_t length = 0; length < record.size(); ++length) {
     state::WriteBatch batch;
     batch.put(state::Space::kPartial, key, record.substr(0, length));
@@ -286,7 +296,7 @@ TEST_CASE("engine: counts say what HAVING, the policy and LIMIT did") {
     engine.push("A", seconds, offset, {{"u", Value::integer(1)}, {"x", Value::integer(x)}});
     engine.push("B", seconds + 1, offset + 1, {{"u", Value::integer(1)}});
   };
-  pair(0, 0, 1);    // HAVING drops it; the partial match that took this B is over
+  pair(0, 0, 1);  // HAVING drops it; the partial match that took this B is over
   pair(10, 10, 2);
   pair(20, 20, 2);  // within the hour: suppressed
   const engine::RuleCounts counts = engine->counts().front();

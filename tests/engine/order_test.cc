@@ -72,7 +72,8 @@ TEST_CASE("order: equal times go by source name, partition and offset whatever t
   CHECK(ready(order) == Offsets{11, 20});
 }
 
-TEST_CASE("order: another partition holds an event back until its watermark passes or stands after it at the same time") {
+TEST_CASE(
+    "order: another partition holds an event back until its watermark passes or stands after it at the same time") {
   EventOrder order;
   CHECK(offer(order, event_at(1, "b", 0)) == "");
   CHECK(ready(order) == Offsets{0});

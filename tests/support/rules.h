@@ -30,8 +30,8 @@ inline std::shared_ptr<const nfa::Network> network_of(const std::string& text, c
 using Fields = std::initializer_list<std::pair<const char*, Value>>;
 
 /// An event of `type` at `seconds` after the epoch; `offset` is its position. Fields that no rule reads are left out.
-inline std::shared_ptr<Event> make_event(const FieldPlan& plan, const std::string& type, double seconds, std::int64_t offset,
-                                         Fields fields = {}, const char* source = "s") {
+inline std::shared_ptr<Event> make_event(const FieldPlan& plan, const std::string& type, double seconds,
+                                         std::int64_t offset, Fields fields = {}, const char* source = "s") {
   auto event = std::make_shared<Event>();
   event->type = plan.find(type).value_or(kOtherType);
   if (event->type == kOtherType) event->other_type = type;
