@@ -33,7 +33,9 @@ std::vector<config::OptionRow> rows() {
 ActionSchema schema(std::string_view action, const config::Options& options) {
   ActionSchema schema{.name = std::string(action), .parameters = {}, .open = true};
   if (configured_url(options).empty()) {
-    schema.parameters.push_back(text_parameter("url", true, "Where to post. Or configure the option `url`."));
+    ActionParameter url = text_parameter("url", true, "Where to post. Or configure the option `url`.");
+    url.type = ArgumentType::kUrl;
+    schema.parameters.push_back(std::move(url));
   }
   return schema;
 }

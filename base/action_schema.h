@@ -12,6 +12,7 @@ enum class ArgumentType : unsigned char {
   kText,  ///< anything, rendered as text; string literals are templates
   kNumber,
   kDuration,
+  kUrl,  ///< text that begins with http:// or https://; what a literal begins with is checked at load
   kAny,  ///< kept with its type in JSON
 };
 

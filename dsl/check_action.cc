@@ -107,7 +107,7 @@ class CallChecker {
 
   Built value(const ast::Expr& expr, ArgumentType type) {
     ExprBuilder builder(scope_, ActionNames{names_.emit, names_.emit_kinds, nullptr});
-    const bool text = type == ArgumentType::kText || type == ArgumentType::kAny;
+    const bool text = type != ArgumentType::kNumber && type != ArgumentType::kDuration;
     const ast::Literal* literal = std::get_if<ast::Literal>(&expr.node);
     if (const auto* constant = std::get_if<ast::ConstantRef>(&expr.node)) {
       literal = scope_.set.constant(constant->name, expr.where, scope_.report);
@@ -117,10 +117,30 @@ class CallChecker {
     return text && string != nullptr ? build_template(scope_, names_, *string, expr.where) : builder.build(expr);
   }
 
+  /// False when the text's beginning is known and is no URL's.
+  static bool may_be_url(const plan::Expr& expr) {
+    std::string begin;
+    if (const auto* constant = std::get_if<plan::Constant>(&expr.node)) {
+      if (constant->kind != Kind::kString) return false;
+      begin = constant->text;
+    } else if (const auto* text = std::get_if<plan::Template>(&expr.node)) {
+      const auto* first = text->parts.empty() ? nullptr : std::get_if<std::string>(&text->parts.front());
+      if (first == nullptr) return !text->parts.empty();
+      begin = *first;
+    } else {
+      return true;
+    }
+    return begin.starts_with("http://") || begin.starts_with("https://");
+  }
+
   bool fits(const Built& built, const ActionParameter& parameter, ast::Location where) {
     const std::string what = parameter.name + " of " + schema_.name;
     if (parameter.type == ArgumentType::kDuration && !built.kinds.overlaps(Kind::kDuration)) {
       scope_.report.error(where, what + " is a duration, like 5m, and this is " + with_article(built.kinds));
+      return false;
+    }
+    if (parameter.type == ArgumentType::kUrl && !may_be_url(*built.expr)) {
+      scope_.report.error(where, what + " is a URL that begins with http:// or https://");
       return false;
     }
     if (parameter.type != ArgumentType::kNumber) return true;

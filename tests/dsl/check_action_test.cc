@@ -32,6 +32,16 @@ std::string mistakes(const std::string& text) { return errors(kRule + "DO " + te
 
 }  // namespace
 
+TEST_CASE("DO: what a URL begins with is checked where it is known") {
+  CHECK(mistakes("post('garbage')") == "`'garbage'`: url of post is a URL that begins with http:// or https://\n");
+  CHECK(mistakes("post('{amount}/x')").empty());
+  CHECK(mistakes("post('ftp://a/{amount}')") ==
+        "`'ftp://a/{amount}'`: url of post is a URL that begins with http:// or https://\n");
+  CHECK(mistakes("post(5)") == "`5`: url of post is a URL that begins with http:// or https://\n");
+  CHECK(mistakes("post('https://a/{amount}')").empty());
+  CHECK(mistakes("post(c.item)").empty());
+}
+
 TEST_CASE("DO: arguments by place and by name") {
   CHECK(actions("discount(user_id, 10, valid: 5m), log('done')") ==
         "discount(user: emit0, percent: 10, valid: 5m)\nlog(message: \"done\")\n");
@@ -43,7 +53,7 @@ TEST_CASE("DO: arguments by place and by name") {
 
 TEST_CASE("DO: mistakes in a call") {
   CHECK(mistakes("allert('x')") == "`allert`: unknown action allert (did you mean alert?)\n");
-  CHECK(mistakes("send('x')") == "`send`: unknown action send (there are log, alert, discount)\n");
+  CHECK(mistakes("send('x')") == "`send`: unknown action send (there are log, alert, post, discount)\n");
   CHECK(mistakes("log(mesage: 'x')") ==
         "`log`: log needs message (log(message, level?))\n`mesage`: log has no argument mesage (did you mean "
         "message?)\n");

@@ -17,6 +17,7 @@ inline std::vector<ActionSchema> test_actions() {
   return {
       {"log", {{"message", ArgumentType::kText, true, {}, {}, ""}, {"level", ArgumentType::kText, false, {}, {}, ""}}},
       {"alert", {{"text", ArgumentType::kText, true, {}, {}, ""}}, true},
+      {"post", {{"url", ArgumentType::kUrl, true, {}, {}, ""}}, true},
       {"discount",
        {{"user", ArgumentType::kText, true, {}, {}, ""},
         {"percent", ArgumentType::kNumber, true, 1, 100, ""},
