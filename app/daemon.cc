@@ -74,7 +74,7 @@ Status Daemon::load_first_rules() {
   return {};
 }
 
-Status Daemon::open(Signals& signals) {
+Status Daemon::open() {
   auto run_directory = RunDirectory::take(settings_.daemon.text("run_directory"));
   if (!run_directory) return std::move(run_directory).error();
   run_directory_ = std::make_unique<RunDirectory>(std::move(*run_directory));
@@ -125,7 +125,7 @@ Status Daemon::open(Signals& signals) {
   queue_ =
       std::make_unique<adapters::MessageQueue>(static_cast<std::size_t>(settings_.daemon.integer("queue_messages")),
                                                static_cast<std::size_t>(settings_.daemon.integer("queue_bytes")));
-  signals.start([this] { queue_->wake(); });
+  signals_.start([this] { queue_->wake(); });
   return {};
 }
 
@@ -149,7 +149,7 @@ void Daemon::take_messages(std::chrono::milliseconds wait) {
   for (const adapters::Message& message : batch_) pump_->take(message);
 }
 
-Status Daemon::run(Signals& signals) {
+Status Daemon::run() {
   deliverer_->start();
   if (auto started = start_sources(); !started) {
     stop_sources();
@@ -161,7 +161,7 @@ Status Daemon::run(Signals& signals) {
 
   const Micros interval = settings_.state.duration("interval");
   bool input_ended = false;
-  while (!signals.stop_asked()) {
+  while (!signals_.stop_asked()) {
     input_ended = sources_finished();  // asked before the queue is: what was put in by then is taken below
     if (save_failed_) {
       // What cannot be kept is not taken: the queue fills and the sources wait (language-details.md section 3).
@@ -173,7 +173,7 @@ Status Daemon::run(Signals& signals) {
     }
     if (input_ended && batch_.empty()) break;
     input_ended = false;
-    if (signals.take_reload()) reload();
+    if (signals_.take_reload()) reload();
     pump_->tick();
     const auto now = clock_.steady();
     service_.alive(now);
@@ -311,13 +311,12 @@ int run_command(const std::string& config) {
   if (has_errors(diagnostics)) return kFailed;
   spdlog::set_level(spdlog::level::from_str(settings.daemon.text("log_level")));
 
-  Signals signals;
   Daemon daemon(std::move(settings), system_clock());
-  if (const Status opened = daemon.open(signals); !opened) {
+  if (const Status opened = daemon.open(); !opened) {
     spdlog::error("cannot start: {}", opened.error().message);
     return kFailed;
   }
-  if (const Status ran = daemon.run(signals); !ran) {
+  if (const Status ran = daemon.run(); !ran) {
     spdlog::error("{}", ran.error().message);
     return kFailed;
   }

@@ -27,9 +27,9 @@ class Daemon {
   ~Daemon();
 
   /// Opens everything. The error is what the operator has to mend.
-  Status open(Signals& signals);
+  Status open();
   /// Runs until a stop is asked for or every source has ended; then drains, saves and stops everything.
-  Status run(Signals& signals);
+  Status run();
 
  private:
   Status load_first_rules();
@@ -60,6 +60,7 @@ class Daemon {
   bool save_failed_ = false;
   std::uint64_t reloads_ = 0;
   std::chrono::steady_clock::time_point started_, last_save_;
+  Signals signals_;  // last: its thread, which wakes the queue, ends first
 };
 
 }  // namespace cepd::app

@@ -86,6 +86,7 @@ bool read_options(const ReplayArguments& arguments, adapters::DecoderOptions& de
   decoding.type_field = *type_field;
   decoding.time_field = *time_field;
   decoding.keep_raw = arguments.full_events;
+  options.keep_raw = arguments.full_events;
   max_delay = *delay;
   return true;
 }

@@ -46,6 +46,8 @@ struct Engine::Impl {
 
   void handle(std::shared_ptr<Event> event) {
     event->sequence = next_sequence++;
+    // Only an event that still waits is stored, or decoded again after a reload, from its bytes.
+    if (!options.keep_raw) std::string().swap(event->raw);
     ++handled;
     const EventPtr shared = std::move(event);
     const auto report_match = [this](MatchPtr match) { report(std::move(match)); };

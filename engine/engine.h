@@ -30,6 +30,8 @@ struct EngineOptions {
   std::size_t max_partial_matches = 100'000;
   /// Remember what changed, for save(). Without it save() must not be called.
   bool track_changes = false;
+  /// Partial matches keep the original bytes of their events, for matches printed with whole events.
+  bool keep_raw = false;
 };
 
 /// Counted since the engine was made; by rule.
