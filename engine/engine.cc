@@ -1,6 +1,8 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include "base/check.h"
 #include "engine/due_queue.h"
@@ -114,13 +116,12 @@ std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const Deco
   impl_->due.clear();
   impl_->make_rules();
 
+  boost::unordered_flat_map<std::string_view, RuleRuntime*> by_meaning;
+  for (RuleRuntime& rule : impl_->rules) by_meaning.emplace(rule.rule().fingerprint, &rule);
   std::size_t kept = 0;
   for (RuleRuntime& old : before) {
-    const auto same = std::find_if(impl_->rules.begin(), impl_->rules.end(), [&](const RuleRuntime& rule) {
-      return rule.rule().fingerprint == old.rule().fingerprint;
-    });
-    if (same != impl_->rules.end()) {
-      same->adopt(std::move(old), impl_->due);
+    if (const auto same = by_meaning.find(old.rule().fingerprint); same != by_meaning.end()) {
+      same->second->adopt(std::move(old), impl_->due);
       ++kept;
     } else if (impl_->options.track_changes) {
       for (const auto& [id, key] : old.keys()) {
@@ -186,7 +187,10 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
   if (!*order) return error(Errc::kCorrupt, "stored watermarks are missing");
   CEPD_TRY(decode_order(**order, impl_->order, impl_->next_sequence));
 
+  constexpr std::size_t kPrefixBytes = 16;  // of partial_prefix()
+  boost::unordered_flat_set<std::string> prefixes;
   for (RuleRuntime& rule : impl_->rules) {
+    prefixes.insert(partial_prefix(rule.rule()));
     CEPD_TRY(backend.scan(Space::kPartial, partial_prefix(rule.rule()),
                           [&](std::string_view, std::string_view record) -> Status {
                             auto key = decode_key(record, *plan, rule.evaluator().automaton());
@@ -197,9 +201,7 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
                           }));
   }
   CEPD_TRY(backend.scan(Space::kPartial, {}, [&](std::string_view key, std::string_view) -> Status {
-    const bool wanted = std::any_of(impl_->rules.begin(), impl_->rules.end(), [&](const RuleRuntime& rule) {
-      return key.starts_with(partial_prefix(rule.rule()));
-    });
+    const bool wanted = prefixes.contains(std::string(key.substr(0, kPrefixBytes)));
     if (!wanted) {
       impl_->dropped_keys.emplace_back(key);
       ++restored.dropped;
