@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
-#include <boost/unordered/unordered_flat_set.hpp>
 
 #include "base/check.h"
 #include "engine/due_queue.h"
@@ -187,25 +186,19 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
   if (!*order) return error(Errc::kCorrupt, "stored watermarks are missing");
   CEPD_TRY(decode_order(**order, impl_->order, impl_->next_sequence));
 
-  constexpr std::size_t kPrefixBytes = 16;  // of partial_prefix()
-  boost::unordered_flat_set<std::string> prefixes;
-  for (RuleRuntime& rule : impl_->rules) {
-    prefixes.insert(partial_prefix(rule.rule()));
-    CEPD_TRY(backend.scan(Space::kPartial, partial_prefix(rule.rule()),
-                          [&](std::string_view, std::string_view record) -> Status {
-                            auto key = decode_key(record, *plan, rule.evaluator().automaton());
-                            if (!key) return std::move(key).error();
-                            rule.put(std::move(*key), impl_->due);
-                            ++restored.keys;
-                            return {};
-                          }));
-  }
-  CEPD_TRY(backend.scan(Space::kPartial, {}, [&](std::string_view key, std::string_view) -> Status {
-    const bool wanted = prefixes.contains(std::string(key.substr(0, kPrefixBytes)));
-    if (!wanted) {
-      impl_->dropped_keys.emplace_back(key);
+  boost::unordered_flat_map<std::string, RuleRuntime*> by_prefix;
+  for (RuleRuntime& rule : impl_->rules) by_prefix.emplace(partial_prefix(rule.rule()), &rule);
+  CEPD_TRY(backend.scan(Space::kPartial, {}, [&](std::string_view stored_key, std::string_view record) -> Status {
+    const auto rule = by_prefix.find(std::string(stored_key.substr(0, kPartialPrefixBytes)));
+    if (rule == by_prefix.end()) {
+      impl_->dropped_keys.emplace_back(stored_key);
       ++restored.dropped;
+      return {};
     }
+    auto key = decode_key(record, *plan, rule->second->evaluator().automaton());
+    if (!key) return std::move(key).error();
+    rule->second->put(std::move(*key), impl_->due);
+    ++restored.keys;
     return {};
   }));
   CEPD_TRY(backend.scan(Space::kPending, {}, [&](std::string_view, std::string_view record) -> Status {
@@ -225,38 +218,44 @@ std::vector<RuleCounts> Engine::counts() const {
   return counts;
 }
 
+namespace {
+
+Engine::PartialMatch describe(const RuleRuntime& rule, const KeyState& key, const Run& run) {
+  const auto element_name = [&](dsl::plan::ElementId element) {
+    return rule.rule().elements[static_cast<std::size_t>(element)].name;
+  };
+  const auto state_at = [&](nfa::StateId id) -> const nfa::State& {
+    return rule.evaluator().automaton().states[static_cast<std::size_t>(id)];
+  };
+  Engine::PartialMatch partial;
+  for (std::size_t i = 0; i < key.key.size(); ++i) {
+    partial.key += i == 0 ? "" : ", ";
+    partial.key += to_string(rule.rule().key[i]) + ": ";
+    append_json(partial.key, key.key[i]);
+  }
+  for (const Bound& bound : run.bound) {
+    const std::string element = element_name(bound.element);
+    if (partial.bindings.empty() || partial.bindings.back().name != element) partial.bindings.push_back({element, {}});
+    partial.bindings.back().events.push_back(bound.event);
+  }
+  const nfa::State& state = state_at(run.state);
+  if (run.count < state.min) {
+    partial.waiting_for.push_back(element_name(state.element));
+  } else {
+    for (const nfa::Edge& edge : state.edges) partial.waiting_for.push_back(element_name(state_at(edge.to).element));
+  }
+  partial.expires = rule.evaluator().deadline(run);
+  return partial;
+}
+
+}  // namespace
+
 std::vector<Engine::PartialMatch> Engine::partial_matches(const std::string& name) const {
   std::vector<std::pair<const Run*, PartialMatch>> found;
   for (const RuleRuntime& rule : impl_->rules) {
     if (rule.rule().name != name) continue;
-    const nfa::Automaton& automaton = rule.evaluator().automaton();
     for (const auto& [id, key] : rule.keys()) {
-      for (const Run& run : key->runs) {
-        PartialMatch partial;
-        for (std::size_t i = 0; i < key->key.size(); ++i) {
-          partial.key += i == 0 ? "" : ", ";
-          partial.key += to_string(rule.rule().key[i]) + ": ";
-          append_json(partial.key, key->key[i]);
-        }
-        for (const Bound& bound : run.bound) {
-          const std::string& element = rule.rule().elements[static_cast<std::size_t>(bound.element)].name;
-          if (partial.bindings.empty() || partial.bindings.back().name != element)
-            partial.bindings.push_back({element, {}});
-          partial.bindings.back().events.push_back(bound.event);
-        }
-        const nfa::State& state = automaton.states[static_cast<std::size_t>(run.state)];
-        const auto element_name = [&](dsl::plan::ElementId element) {
-          return rule.rule().elements[static_cast<std::size_t>(element)].name;
-        };
-        if (run.count < state.min) partial.waiting_for.push_back(element_name(state.element));
-        if (run.count >= state.min) {
-          for (const nfa::Edge& edge : state.edges) {
-            partial.waiting_for.push_back(element_name(automaton.states[static_cast<std::size_t>(edge.to)].element));
-          }
-        }
-        partial.expires = rule.evaluator().deadline(run);
-        found.emplace_back(&run, std::move(partial));
-      }
+      for (const Run& run : key->runs) found.emplace_back(&run, describe(rule, *key, run));
     }
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {

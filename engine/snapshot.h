@@ -21,6 +21,7 @@ inline constexpr std::string_view kOrderKey = "order";
 
 /// Space::kPartial key: 16 bytes naming the rule as it was when its partial matches were made, then 16 bytes naming the
 /// key.
+inline constexpr std::size_t kPartialPrefixBytes = 16;
 std::string partial_prefix(const dsl::plan::Rule& rule);
 std::string partial_key(const dsl::plan::Rule& rule, std::string_view key_id);
 
