@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actions/action_type.h"
+#include "base/path.h"
 
 namespace cepd::actions {
 namespace {
@@ -84,11 +85,7 @@ const ActionType* type_of(const std::string& name, const Node& node, Diagnostics
 }
 
 /// Rules call actions by plain names.
-bool is_plain_name(std::string_view name) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  return !name.empty() && letter(name.front()) &&
-         std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
+bool is_plain_name(std::string_view name) { return quoted_if_needed(name) == name; }
 
 /// All built-in and configured actions, by name. Entries with mistakes are left out.
 std::map<std::string, Entry> read_entries(const Node* actions, Diagnostics& diagnostics) {

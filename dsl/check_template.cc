@@ -3,12 +3,10 @@
 #include <charconv>
 
 #include "dsl/check_action.h"
+#include "dsl/lex_number.h"
 
 namespace cepd::dsl::checking {
 namespace {
-
-bool name_start(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
-bool name_part(char c) { return name_start(c) || (c >= '0' && c <= '9'); }
 
 /// `amount`, `fail.amount`, `` `door/open`.id ``, `n[0].f`; nothing for any other text.
 std::optional<ast::PathRef> parse_path(std::string_view text) {
@@ -24,8 +22,8 @@ std::optional<ast::PathRef> parse_path(std::string_view text) {
       at = end + 1;
       return true;
     }
-    if (at >= text.size() || !name_start(text[at])) return false;
-    while (end < text.size() && name_part(text[end])) ++end;
+    if (at >= text.size() || !syntax::is_name_start(text[at])) return false;
+    while (end < text.size() && syntax::is_name_part(text[end])) ++end;
     out.path.steps.emplace_back(std::string(text.substr(at, end - at)));
     out.quoted = false;
     at = end;

@@ -138,7 +138,7 @@ void Outbox::saved() {
 
 std::size_t Outbox::size_locked() const {
   std::size_t sum = 0;
-  for (const auto& [action, queue] : queues_) sum += queue.waiting.size() + queue.held.size();
+  for (const auto& [action, queue] : queues_) sum += queue.size();
   return sum;
 }
 
@@ -150,7 +150,7 @@ std::size_t Outbox::size() const {
 std::size_t Outbox::size(const std::string& action) const {
   const std::lock_guard lock(mutex_);
   const auto it = queues_.find(action);
-  return it == queues_.end() ? 0 : it->second.waiting.size() + it->second.held.size();
+  return it == queues_.end() ? 0 : it->second.size();
 }
 
 bool Outbox::wait_empty(std::chrono::steady_clock::time_point deadline) {
@@ -163,7 +163,7 @@ bool Outbox::wait_empty(std::chrono::steady_clock::time_point deadline, const st
   return changed_.wait_until(lock, deadline, [&] {
     return std::all_of(actions.begin(), actions.end(), [this](const std::string& action) {
       const auto it = queues_.find(action);
-      return it == queues_.end() || it->second.waiting.size() + it->second.held.size() == 0;
+      return it == queues_.end() || it->second.size() == 0;
     });
   });
 }

@@ -68,6 +68,7 @@ class Outbox {
   struct Queue {
     std::map<std::uint64_t, OutboxRecord> waiting;
     std::map<std::uint64_t, OutboxRecord> held;
+    std::size_t size() const { return waiting.size() + held.size(); }
   };
   std::size_t size_locked() const;
 
