@@ -14,12 +14,6 @@
 
 namespace cepd::actions {
 
-/// Wait before retry number `attempt` (from 1): exponential from `first`, at most `longest`, times a factor in [0.5, 1]
-/// drawn by `random` (a number in [0, 1)). Equal jitter after "Exponential Backoff And Jitter" (AWS Architecture Blog,
-/// 2015).
-std::chrono::milliseconds back_off(unsigned attempt, std::chrono::milliseconds first, std::chrono::milliseconds longest,
-                                   double random);
-
 struct ActionCounts {
   std::uint64_t delivered = 0;
   std::uint64_t retried = 0;  ///< attempts that did not work and will be made again

@@ -12,7 +12,7 @@
 
 namespace cepd::actions {
 
-/// Bounds of the wait before a delivery is tried again (back_off() in deliver.h).
+/// Bounds of the wait before a delivery is tried again (base/back_off.h).
 struct RetryWaits {
   std::chrono::milliseconds first{500};
   std::chrono::milliseconds longest{60'000};
