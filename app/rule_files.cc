@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 #include <system_error>
+#include <tuple>
 
 #include "dsl/parse.h"
 
@@ -69,6 +70,7 @@ Loaded load_rules(const std::string& path, TestFiles test_files, const std::vect
     std::optional<std::string> text = read_file(file);
     if (!text) {
       loaded.diagnostics.push_back(unreadable(file, "cannot read the rule file: " + std::string(std::strerror(errno))));
+      trees.emplace_back().unread.more = true;
       continue;
     }
     dsl::Parsed parsed = dsl::parse(file, *std::move(text));
@@ -76,11 +78,14 @@ Loaded load_rules(const std::string& path, TestFiles test_files, const std::vect
     trees.push_back(std::move(parsed.file));
     loaded.files.push_back(file);
   }
-  // What did not parse would only give follow-up errors ("unknown rule").
-  if (has_errors(loaded.diagnostics)) return loaded;
+  // What did parse is checked all the same: all mistakes of a set come in one go.
+  const bool readable = !has_errors(loaded.diagnostics);
   dsl::Checked checked = dsl::check(trees, {actions}, before);
   loaded.diagnostics.insert(loaded.diagnostics.end(), checked.diagnostics.begin(), checked.diagnostics.end());
-  loaded.rules = std::move(checked.rules);
+  std::stable_sort(loaded.diagnostics.begin(), loaded.diagnostics.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    return std::tie(a.file, a.line, a.column) < std::tie(b.file, b.line, b.column);
+  });
+  if (readable) loaded.rules = std::move(checked.rules);
   return loaded;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -285,10 +286,18 @@ struct Test {
 
 using Statement = std::variant<EventDecl, ConstDecl, Rule, Test>;
 
+/// What statements that could not be read would have declared, as far as their beginnings tell: naming it is no
+/// mistake.
+struct Unread {
+  std::set<std::string, std::less<>> types, constants, rules;
+  bool more = false;  // one that does not even tell what it declares
+};
+
 struct File {
   std::string name;  // as given to parse()
   std::string text;  // what was parsed; Locations point into it
   std::vector<Statement> statements;
+  Unread unread;
 };
 
 }  // namespace cepd::dsl::ast

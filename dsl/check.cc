@@ -23,7 +23,14 @@ class SetChecker {
         fields_(before == nullptr ? FieldPlan() : *before),
         set_(options, fields_) {
     fields_.begin_set();
-    for (std::size_t i = 0; i < files.size(); ++i) reporters_.emplace_back(files[i], found_[i]);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      reporters_.emplace_back(files[i], found_[i]);
+      const ast::Unread& unread = files[i].unread;
+      set_.unread.types.insert(unread.types.begin(), unread.types.end());
+      set_.unread.constants.insert(unread.constants.begin(), unread.constants.end());
+      set_.unread.rules.insert(unread.rules.begin(), unread.rules.end());
+      set_.unread.more |= unread.more;
+    }
   }
 
   Checked check() {

@@ -21,6 +21,7 @@ struct Checked {
   Diagnostics diagnostics;               ///< errors and warnings, by file and place
 };
 
+/// Files with parse errors are checked as far as they were read; their `rules` must not be used.
 /// `before`: the field plan of the running set, whose ids and slots stay as they are; null for a first set.
 Checked check(const std::vector<ast::File>& files, const CheckOptions& options, const FieldPlan* before);
 

@@ -22,6 +22,9 @@ class Reporter {
     add(Severity::kWarning, where, std::move(message), std::move(suggestion));
   }
 
+  /// What stands here cannot be judged, because a statement that it names could not be read. Counts as an error.
+  void unsure() { ++errors_; }
+
   std::size_t errors() const { return errors_; }
 
   const std::string& file() const { return file_.name; }

@@ -29,8 +29,9 @@ class SetContext {
   bool declared = false;  ///< an EVENT exists: every type must have one
   std::map<std::string, ast::Literal, std::less<>> constants;
   std::map<std::string, RuleNote, std::less<>> rules;
+  ast::Unread unread;  ///< of all files
 
-  /// The literal that `$name` stands for; null, and reported, when there is none.
+  /// The literal that `$name` stands for; null, and reported, when there is none (or its CONST could not be read).
   const ast::Literal* constant(const std::string& name, ast::Location where, Reporter& report) const;
   /// Null, and reported, unless `term` is a duration greater than zero. `keyword`: what it was written after.
   std::optional<Micros> duration(const ast::DurationTerm& term, std::string_view keyword, Reporter& report) const;

@@ -70,9 +70,12 @@ constexpr auto check_range = [](auto& context) {
   Progress& progress = progress_of(context);
   if (read.max && *read.max == 0) {
     progress.error(read.where, "a repeat of at most 0 events is none", "say NOT for an event that must not come");
+    read.min = 1;
+    read.max = 1;
   } else if (read.max && *read.max < read.min) {
     progress.error(read.where, "this repeat ends before it begins",
                    "write {" + std::to_string(*read.max) + "," + std::to_string(read.min) + "}");
+    std::swap(read.min, *read.max);
   }
   x3::_val(context) = std::move(read);
 };

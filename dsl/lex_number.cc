@@ -11,6 +11,7 @@ namespace cepd::dsl::syntax {
 namespace {
 
 constexpr std::uint64_t kLargest = std::uint64_t{1} << 63;  // of an int after a minus sign
+constexpr std::size_t kSureDigits = 18;                     // always fit 63 bits
 constexpr const char* kUnits = "units are us ms s m h d, larger first: 5m, 1h30m";
 
 /// What people write for units.
@@ -106,9 +107,11 @@ std::size_t lex_number(std::string_view text, std::size_t begin, Token& token, P
       for (const char c : written) {
         if (c != '_') plain += c;
       }
-      problems.add(where(word_end), "a number has no _ in it", plain.size() <= 19 ? "write " + plain : "");
+      problems.add(where(word_end), "a number has no _ in it", plain.size() <= kSureDigits ? "write " + plain : "");
       token.kind = TokenKind::kInt;
-      token.value = std::uint64_t{1};
+      std::uint64_t value = 1;
+      if (plain.size() <= kSureDigits) std::from_chars(plain.data(), plain.data() + plain.size(), value);
+      token.value = value;
     } else {
       read_duration(written, where(word_end), token, problems);
     }

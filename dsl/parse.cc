@@ -54,30 +54,33 @@ class FileParser {
 
   static std::string nearest_statement(const Token& token) {
     static const std::vector<std::string> kWords = {"EVENT", "CONST", "RULE", "STREAM", "TABLE", "TEST"};
-    return token.kind == TokenKind::kWord ? did_you_mean(token.text, kWords) : std::string{};
+    return token.kind == TokenKind::kWord ? nearest(token.text, kWords) : std::string{};
   }
 
   void read_statement() {
     const Token* const begin = at_;
     if (!begins_statement(*begin)) {
       if (begin->kind != TokenKind::kBad) {
-        problems_.add(begin->where, "expected a statement: EVENT, CONST, RULE or TEST", nearest_statement(*begin));
+        const std::string meant = nearest_statement(*begin);
+        problems_.add(begin->where, "expected a statement: EVENT, CONST, RULE or TEST",
+                      meant.empty() ? "" : "did you mean " + meant + "?");
       }
-      at_ = next_statement(begin);
+      skip_statement(begin);
       return;
     }
     Progress progress(begin, problems_);
     ast::Statement statement;
     const bool read = syntax::parse_statement(at_, end_, progress, statement);
     // A part that may be left out but was begun ends a statement early; then the place in it is further on.
-    const bool complete = read && (at_ == end_ || begins_statement(*at_));
+    const bool complete =
+        read && (at_ == end_ || begins_statement(*at_) || (begins_line(*at_, *begin) && !goes_on(*begin)));
     if (complete) {
       file_.statements.push_back(std::move(statement));
       return;
     }
     if (read) progress.expected(at_, {"the next statement", Keyword::kNone, syntax::Expectation::Show::kClause});
     syntax::report_syntax_error(progress, file_.text, problems_);
-    at_ = next_statement(begin);
+    skip_statement(begin);
   }
 
   void read_bare_pattern() {
@@ -92,14 +95,55 @@ class FileParser {
     }
     if (at_ != begin) progress.expected(at_, {"the end of the file"});
     syntax::report_syntax_error(progress, file_.text, problems_);
+    file_.unread.rules.insert(stem(file_.name));
+    at_ = next_statement(begin);
+    while (at_ != end_ && !problems_.full()) read_statement();
   }
 
-  /// The next line that begins with a statement's keyword and is not indented more than the statement that is left.
+  /// Goes on after a statement that could not be read, and notes what it declares.
+  void skip_statement(const Token* begin) {
+    at_ = next_statement(begin);
+    ast::Unread& unread = file_.unread;
+    const Keyword meant = begins_statement(*begin) ? begin->keyword : syntax::find_keyword(nearest_statement(*begin));
+    switch (is_name(begin[1]) ? meant : Keyword::kNone) {
+      case Keyword::kEvent:
+      case Keyword::kStream:
+      case Keyword::kTable:
+        unread.types.insert(begin[1].text);
+        break;
+      case Keyword::kConst:
+        unread.constants.insert(begin[1].text);
+        break;
+      case Keyword::kRule:
+        unread.rules.insert(begin[1].text);
+        break;
+      case Keyword::kTest:
+        break;
+      default:
+        unread.more = true;
+    }
+    for (const Token* t = begin; t != at_; ++t) {
+      if (t->keyword == Keyword::kInto && is_name(t[1])) unread.types.insert(t[1].text);
+    }
+  }
+
+  /// The next line that begins with a statement's keyword, or what was meant for one, and is not indented more than the
+  /// statement that is left.
   const Token* next_statement(const Token* begin) const {
     for (const Token* t = begin + 1; t < end_; ++t) {
-      if (t->starts_line && t->column <= begin->column && begins_statement(*t) && is_name(t[1])) return t;
+      if (begins_line(*t, *begin) && (is_slip_of_statement(*t) || (begins_statement(*t) && is_name(t[1])))) return t;
     }
     return end_;
+  }
+
+  /// Whether what stands at the next line's beginning may be meant for a part of the statement that begins at `begin`.
+  bool goes_on(const Token& begin) const {
+    return (begin.keyword == Keyword::kRule || begin.keyword == Keyword::kTest) && !is_slip_of_statement(*at_);
+  }
+
+  /// Not indented more than the statement that begins at `begin`.
+  static bool begins_line(const Token& token, const Token& begin) {
+    return token.starts_line && token.column <= begin.column;
   }
 
   ast::File& file_;
@@ -117,12 +161,19 @@ Parsed parse(std::string name, std::string text) {
   Problems problems;
   if (out.file.text.size() > kMaxFileBytes) {
     problems.add({}, "this file is too large: a rule file has at most " + std::to_string(kMaxFileBytes) + " bytes");
+    out.file.unread.more = true;
   } else if (const ast::Location bad = syntax::find_invalid_text(out.file.text); bad.end != 0) {
     const bool nul = out.file.text[bad.begin] == '\0';
     problems.add(bad, nul ? "a NUL character: this is no text file" : "this is not UTF-8 text",
                  nul ? "" : "save the file as UTF-8");
+    out.file.unread.more = true;
   } else {
     FileParser(out.file, problems).run();
+  }
+  if (problems.full()) {
+    // More mistakes than are told: what the checks found in the rest would stand beside "what follows is not shown".
+    out.file.statements.clear();
+    out.file.unread.more = true;
   }
   out.diagnostics = problems.diagnostics(out.file.name, out.file.text);
   return out;

@@ -26,7 +26,7 @@ inline std::vector<ActionSchema> test_actions() {
   };
 }
 
-/// Parses and checks files named f1.rules, f2.rules, …
+/// Parses and checks files named f1.rules, f2.rules, …; what the parser found comes first.
 inline Checked check_files(const std::vector<std::string>& texts, const FieldPlan* before = nullptr) {
   std::vector<ast::File> files;
   Diagnostics unreadable;
@@ -35,8 +35,10 @@ inline Checked check_files(const std::vector<std::string>& texts, const FieldPla
     unreadable.insert(unreadable.end(), parsed.diagnostics.begin(), parsed.diagnostics.end());
     files.push_back(std::move(parsed.file));
   }
-  if (!unreadable.empty()) return {nullptr, unreadable};
-  return check(files, {test_actions()}, before);
+  Checked checked = check(files, {test_actions()}, before);
+  if (unreadable.empty()) return checked;
+  unreadable.insert(unreadable.end(), checked.diagnostics.begin(), checked.diagnostics.end());
+  return {nullptr, unreadable};
 }
 
 /// One line for each diagnostic of the severity: `what is underlined`: message (suggestion)

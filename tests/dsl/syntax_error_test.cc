@@ -20,7 +20,8 @@ TEST_CASE("syntax error: near misses of keywords") {
   CHECK_EQ(complaint("RULE r\n  KEY k\n  MACTH a"), "3:3+5 expected FROM or MATCH after k | did you mean MATCH?");
   CHECK_EQ(complaint("RUEL r\n  MATCH a"),
            "1:1+4 expected a statement: EVENT, CONST, RULE or TEST | did you mean RULE?");
-  CHECK_EQ(complaint("CONST x = 1\nRUEL r MATCH a"), "2:1+4 expected the next statement after 1 | did you mean RULE?");
+  CHECK_EQ(complaint("CONST x = 1\nRUEL r MATCH a"),
+           "2:1+4 expected a statement: EVENT, CONST, RULE or TEST | did you mean RULE?");
   CHECK_EQ(complaint("a THEN WITHNI 5m b"),
            "1:15+2 expected THEN, NEXT, WITHIN or the end of the file after WITHNI | did you mean WITHIN instead of "
            "WITHNI?");
