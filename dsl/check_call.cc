@@ -151,7 +151,12 @@ Built ExprBuilder::previous(const ast::Call& node, ast::Location where) {
   plan::Types types;
   for (std::size_t i = 0; i < scope_.elements.size(); ++i) {
     const plan::Element& element = scope_.elements[i];
-    if (element.negated || (own_ && (i > *own_ || (i == *own_ && !scope_.repeated(i))))) continue;
+    if (element.role != plan::Role::kTake) continue;
+    // In a repeated group the event before may be of an element that is written later.
+    if (own_ && !scope_.places[*own_].in_group && !scope_.places[*own_].all &&
+        (i > *own_ || (i == *own_ && !scope_.repeated(i)))) {
+      continue;
+    }
     types.any |= element.test.types.any;
     types.ids.insert(types.ids.end(), element.test.types.ids.begin(), element.test.types.ids.end());
   }

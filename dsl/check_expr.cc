@@ -2,6 +2,7 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace cepd::dsl::checking {
@@ -51,10 +52,18 @@ bool is_null_literal(const Built& built) {
 
 }  // namespace
 
+bool ElementPlace::excludes(const ElementPlace& other) const {
+  for (std::size_t i = 0; i < std::min(alternatives.size(), other.alternatives.size()); ++i) {
+    if (alternatives[i].first != other.alternatives[i].first) return false;
+    if (alternatives[i].second != other.alternatives[i].second) return true;
+  }
+  return false;
+}
+
 std::vector<std::string> RuleScope::bound_names() const {
   std::vector<std::string> out;
   for (const auto& [name, element] : names) {
-    if (!elements[element].negated) out.push_back(name);
+    if (elements[element].role == plan::Role::kTake) out.push_back(name);
   }
   return out;
 }

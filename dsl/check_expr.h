@@ -14,19 +14,35 @@
 
 namespace cepd::dsl::checking {
 
+/// Where an element stands in the pattern.
+struct ElementPlace {
+  bool starts = false;             ///< a match may begin with it
+  bool repeated = false;           ///< it may hold more than one event: repeated itself, or in a repeated group
+  bool at_least_two = false;       ///< …and not fewer than two
+  bool optional = false;           ///< a match may leave it out
+  bool in_group = false;           ///< in a repeated or optional group
+  std::optional<std::size_t> all;  ///< number of the AND it is a member of
+  /// The ORs around it, outermost first: number of the OR and of the alternative in it.
+  std::vector<std::pair<std::size_t, std::size_t>> alternatives;
+
+  /// Both stand in one OR, in different alternatives: no match holds events of both (but for a repeated group).
+  bool excludes(const ElementPlace& other) const;
+};
+
 /// What an expression of a rule can name. The elements' names, types and counts must be filled in before the first
 /// expression is built.
 struct RuleScope {
   SetContext& set;
   Reporter& report;
   std::vector<plan::Element> elements;
+  std::vector<ElementPlace> places;                       ///< of the elements
   std::map<std::string, std::size_t, std::less<>> names;  ///< of elements that conditions can name
   std::vector<FieldPath> key;
   std::vector<Kinds> key_kinds;
 
-  /// Elements that can be named and hold events (NOTs left out).
+  /// Elements that can be named and hold events (NOT and UNTIL left out).
   std::vector<std::string> bound_names() const;
-  bool repeated(std::size_t element) const { return elements[element].max > 1; }
+  bool repeated(std::size_t element) const { return places[element].repeated; }
 };
 
 /// Where an expression stands.
@@ -52,6 +68,9 @@ class ExprBuilder {
   /// [ ] of element number `own`, or a WHERE part that belongs to it.
   ExprBuilder(RuleScope& scope, Place place, std::size_t own)
       : scope_(scope), place_(place), own_(own), tested_(&scope.elements[own].test.types) {}
+  /// The same for one of the alternatives that share a name: the tested event is one of `types`.
+  ExprBuilder(RuleScope& scope, Place place, std::size_t own, const plan::Types& types)
+      : scope_(scope), place_(place), own_(own), tested_(&types) {}
   /// [ ] in FROM and UNLESS: the tested event is one of `types`.
   ExprBuilder(RuleScope& scope, Place place, const plan::Types& types)
       : scope_(scope), place_(place), tested_(&types) {}

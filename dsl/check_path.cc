@@ -174,7 +174,7 @@ bool ExprBuilder::may_look_at(std::size_t element, ast::Location where, const Fi
     return false;
   }
   if (own_ == element && place_ == Place::kElement) {
-    if (target.max > 1) return true;
+    if (scope_.repeated(element)) return true;
     if (whole || field.empty()) {
       scope_.report.error(where, name + " is not repeated: in its own [ ] nothing is bound to it yet");
     } else {
@@ -185,21 +185,34 @@ bool ExprBuilder::may_look_at(std::size_t element, ast::Location where, const Fi
   }
   if (own_ == element && place_ == Place::kWhere) {
     if (!whole) return true;
-    scope_.report.error(
-        where,
-        "a WHERE part tests one event of " + name +
-            ", which is the last element it names; this speaks "
-            "of all of them",
-        target.negated ? std::string{}
-                       : "put it in HAVING for the whole match, or in the [ ] of " + name + " for what it took so far");
+    scope_.report.error(where,
+                        "a WHERE part tests one event of " + name +
+                            ", which is the last element it names; this speaks "
+                            "of all of them",
+                        target.role == plan::Role::kNot ? std::string{}
+                                                        : "put it in HAVING for the whole match, or in the [ ] of " +
+                                                              name + " for what it took so far");
     return false;
   }
-  if (target.negated) {
+  if (target.role == plan::Role::kNot) {
     scope_.report.error(where, name + " is a NOT: no event is ever bound to it",
                         place_ == Place::kWhere || place_ == Place::kElement
                             ? "a condition on it may name only elements before it"
                             : "");
     return false;
+  }
+  if (place_ == Place::kElement && own_) {
+    const ElementPlace& place = scope_.places[*own_];
+    const ElementPlace& other = scope_.places[element];
+    if (place.excludes(other)) {
+      scope_.report.error(where, name + " stands in another alternative of the same OR: it is never bound here");
+      return false;
+    }
+    if (place.all && place.all == other.all) {
+      scope_.report.error(where, name + " is a member of the same AND and may come later",
+                          "put the condition in WHERE: it is tested when the last of the members comes");
+      return false;
+    }
   }
   if (place_ == Place::kElement && own_ && element > *own_) {
     scope_.report.error(where, name + " stands later in the pattern; a condition in [ ] names elements before its own",
@@ -223,7 +236,7 @@ Built ExprBuilder::unknown_name(const FieldPath& path, ast::Location where) {
     std::vector<std::string> called;
     for (const plan::Element& element : scope_.elements) {
       const auto& ids = element.test.types.ids;
-      if (!element.negated && ids.size() == 1 && scope_.set.fields->type(ids.front()).name == *first) {
+      if (element.role == plan::Role::kTake && ids.size() == 1 && scope_.set.fields->type(ids.front()).name == *first) {
         called.push_back(element.name);
       }
     }
@@ -263,7 +276,7 @@ Built ExprBuilder::unknown_name(const FieldPath& path, ast::Location where) {
   // The elements that have such a field, as far as that is known.
   std::string suggestion;
   for (const plan::Element& element : scope_.elements) {
-    if (element.negated || scope_.names.count(element.name) == 0) continue;
+    if (element.role != plan::Role::kTake || scope_.names.count(element.name) == 0) continue;
     const auto& ids = element.test.types.ids;
     const bool may_have = element.test.types.any || std::any_of(ids.begin(), ids.end(), [&](TypeId id) {
                             const auto& declared = scope_.set.fields->type(id).declared;

@@ -13,6 +13,11 @@
 namespace cepd::dsl::checking {
 namespace {
 
+template <class Node>
+plan::ExprPtr make(Node node) {
+  return std::make_shared<const plan::Expr>(plan::Expr{std::move(node)});
+}
+
 plan::Policy plan_policy(ast::Policy policy) {
   switch (policy) {
     case ast::Policy::kConsume:
@@ -34,7 +39,7 @@ plan::Policy plan_policy(ast::Policy policy) {
 class RuleChecker {
  public:
   RuleChecker(const ast::Rule& rule, SetContext& set, Reporter& report)
-      : rule_(rule), report_(report), scope_{set, report, {}, {}, {}, {}} {}
+      : rule_(rule), report_(report), scope_{set, report, {}, {}, {}, {}, {}} {}
 
   plan::Rule check(RuleNote& note) {
     const std::size_t before = report_.errors();
@@ -45,12 +50,12 @@ class RuleChecker {
     out.status = rule_.status == ast::RuleStatus::kShadow ? plan::Status::kShadow : plan::Status::kEnabled;
     key();
     if (rule_.within) out.within = scope_.set.duration(*rule_.within, "WITHIN", report_);
-    written_ = build_elements(rule_, scope_);
-    if (rule_.on_timeout && !rule_.within) {
+    pattern_ = build_pattern(rule_, scope_);
+    if (rule_.on_timeout && !rule_.within && !has_bound(rule_.pattern)) {
       report_.error(rule_.on_timeout->where, "ON TIMEOUT needs a bound: the pattern has no WITHIN");
     }
     if (rule_.limit) out.limit = limit(*rule_.limit);
-    if (written_.empty()) return out;  // conditions of a pattern that is not understood would only be misread
+    if (pattern_.written.empty()) return out;  // conditions of a pattern that is not understood would only be misread
 
     element_tests();
     from(out);
@@ -66,9 +71,12 @@ class RuleChecker {
     note.has_timeout = rule_.on_timeout.has_value();
     out.key = scope_.key;
     out.elements = std::move(scope_.elements);
+    out.slots = std::move(pattern_.slots);
+    out.pattern = std::move(pattern_.tree);
+    out.bounded = out.within.has_value() || pattern_.bounded;
     note.sound = report_.errors() == before;
     if (!note.sound) return out;
-    warn(RuleText{rule_, written_, conditions_}, out, scope_, report_);
+    warn(RuleText{rule_, pattern_.written, conditions_}, out, scope_, report_);
     out.fingerprint = print_pattern(out, *scope_.set.fields) + print_reads(out, *scope_.set.fields);
     out.text = print(rule_);
     return out;
@@ -128,15 +136,66 @@ class RuleChecker {
     return out;
   }
 
-  void element_tests() {
-    conditions_.resize(written_.size());
-    // Keys first: conditions may speak of them.
-    for (std::size_t i = 0; i < written_.size(); ++i) key_refs(*written_[i].event, scope_.elements[i].test);
-    for (std::size_t i = 0; i < written_.size(); ++i) {
-      if (!written_[i].event->condition) continue;
-      ExprBuilder builder(scope_, Place::kElement, i);
-      add_condition(i, builder.condition(*written_[i].event->condition), written_[i].event->condition->where);
+  /// WITHIN in a link or a group.
+  static bool has_bound(const ast::Sequence& sequence) {
+    for (const ast::Step& step : sequence.steps) {
+      if ((&step != &sequence.steps.front() && step.link.within) || sequence.within) return true;
+      for (const ast::Both& both : step.choice.alternatives) {
+        for (const ast::Element& element : both.members) {
+          const auto* group = std::get_if<std::shared_ptr<const ast::Sequence>>(&element.item);
+          if (group != nullptr && has_bound(**group)) return true;
+        }
+      }
     }
+    return false;
+  }
+
+  void element_tests() {
+    conditions_.resize(pattern_.written.size());
+    // Keys first: conditions may speak of them.
+    for (std::size_t i = 0; i < pattern_.written.size(); ++i) {
+      const auto& events = pattern_.written[i].events;
+      key_refs(*events.front(), scope_.elements[i].test);
+      for (const ast::EventPattern* event : events) {
+        if (event->by != events.front()->by) {
+          report_.error(event->where, "alternatives under one name take their key from the same fields",
+                        "write the same BY in each of them, or give each its own name");
+        }
+      }
+    }
+    for (std::size_t i = 0; i < pattern_.written.size(); ++i) {
+      const auto& events = pattern_.written[i].events;
+      if (events.size() > 1) {
+        alternatives_test(i);
+      } else if (events.front()->condition) {
+        ExprBuilder builder(scope_, Place::kElement, i);
+        add_condition(i, builder.condition(*events.front()->condition), events.front()->condition->where);
+      }
+    }
+  }
+
+  /// `(a[x > 1] OR b) AS name` is one element whose condition depends on the type.
+  void alternatives_test(std::size_t element) {
+    const auto& events = pattern_.written[element].events;
+    plan::ExprPtr any;
+    for (const ast::EventPattern* event : events) {
+      const plan::Types types = build_types(*event, scope_);
+      plan::In of_type;
+      of_type.operand = make(field_ref(scope_.set, types, FieldPath::of("type"), false));
+      for (const TypeId id : types.ids) {
+        of_type.list.push_back(make(plan::Constant{Kind::kString, scope_.set.fields->type(id).name, {}}));
+      }
+      plan::ExprPtr one =
+          types.any ? make(plan::Constant{Kind::kBool, {}, Value::boolean(true)}) : make(std::move(of_type));
+      if (event->condition) {
+        ExprBuilder builder(scope_, Place::kElement, element, types);
+        const plan::ExprPtr condition = builder.condition(*event->condition);
+        if (condition == nullptr) return;
+        one = make(plan::Binary{plan::BinaryOp::kAnd, one, condition});
+      }
+      any = any == nullptr ? one : make(plan::Binary{plan::BinaryOp::kOr, any, one});
+    }
+    add_condition(element, any, pattern_.written[element].element->where);
   }
 
   void add_condition(std::size_t element, plan::ExprPtr condition, ast::Location where) {
@@ -163,12 +222,14 @@ class RuleChecker {
       types.insert(out.from->back().types.ids.begin(), out.from->back().types.ids.end());
     }
     if (any) return;
-    for (const WrittenElement& each : written_) {
-      for (const ast::Name& type : each.event->types) {
-        const auto id = scope_.set.fields->find(type.text);
-        if (id && types.count(*id) == 0) {
-          report_.error(type.where, type.text + " stands in the pattern and not in FROM: none would ever come",
-                        "add it to FROM");
+    for (const WrittenElement& each : pattern_.written) {
+      for (const ast::EventPattern* event : each.events) {
+        for (const ast::Name& type : event->types) {
+          const auto id = scope_.set.fields->find(type.text);
+          if (id && types.count(*id) == 0) {
+            report_.error(type.where, type.text + " stands in the pattern and not in FROM: none would ever come",
+                          "add it to FROM");
+          }
         }
       }
     }
@@ -186,15 +247,72 @@ class RuleChecker {
       where_part(*binary->right);
       return;
     }
-    std::size_t own = 0;
+    std::vector<std::size_t> named;  // sorted
     for_each_path(expr, [&](const ast::PathRef& ref, bool counted) {
       if (ref.from_this || (ref.path.steps.size() == 1 && !counted)) return;
       const auto* first = std::get_if<std::string>(&ref.path.steps.front());
       const auto it = first == nullptr ? scope_.names.end() : scope_.names.find(*first);
-      if (it != scope_.names.end()) own = std::max(own, it->second);
+      if (it != scope_.names.end()) named.push_back(it->second);
     });
+    std::sort(named.begin(), named.end());
+    named.erase(std::unique(named.begin(), named.end()), named.end());
+    if (named.empty()) {
+      // A part that names no element belongs to the first: of an OR or AND to each that may be the first.
+      const ElementPlace& first = scope_.places.front();
+      for (std::size_t i = 0; i < scope_.elements.size(); ++i) {
+        const ElementPlace& place = scope_.places[i];
+        if (i == 0 || (place.starts && (place.excludes(first) || (place.all && place.all == first.all)))) {
+          own_part(expr, i, 0);
+        }
+      }
+      return;
+    }
+    give_part(expr, named, 0);
+  }
+
+  /// Gives a part to the last of the elements that it names: in every alternative of an OR that it names, and to every
+  /// member of an AND, since each may come last. `depth`: how many ORs around the last one are dealt with.
+  void give_part(const ast::Expr& expr, const std::vector<std::size_t>& named, std::size_t depth) {
+    const ElementPlace& last = scope_.places[named.back()];
+    if (depth < last.alternatives.size()) {
+      const std::size_t choice = last.alternatives[depth].first;
+      std::set<std::size_t> branches;
+      const auto branch_of = [&](std::size_t element) -> std::optional<std::size_t> {
+        const auto& around = scope_.places[element].alternatives;
+        if (depth >= around.size() || around[depth].first != choice) return std::nullopt;
+        return around[depth].second;
+      };
+      for (const std::size_t element : named) {
+        if (const auto branch = branch_of(element)) branches.insert(*branch);
+      }
+      for (const std::size_t branch : branches) {
+        std::vector<std::size_t> here;
+        for (const std::size_t element : named) {
+          if (branch_of(element).value_or(branch) == branch) here.push_back(element);
+        }
+        give_part(expr, here, depth + 1);
+      }
+      return;
+    }
+    plan::ElementSet members = 0;
+    if (last.all) {
+      for (const std::size_t element : named) {
+        if (scope_.places[element].all == last.all) members |= plan::element_bit(static_cast<plan::ElementId>(element));
+      }
+    }
+    for (const std::size_t element : named) {
+      const plan::ElementSet own = plan::element_bit(static_cast<plan::ElementId>(element));
+      if ((members & own) != 0) own_part(expr, element, members & ~own);
+    }
+    if (members == 0) own_part(expr, named.back(), 0);
+  }
+
+  void own_part(const ast::Expr& expr, std::size_t own, plan::ElementSet others) {
     ExprBuilder builder(scope_, Place::kWhere, own);
-    add_condition(own, builder.condition(expr), expr.where);
+    plan::ExprPtr condition = builder.condition(expr);
+    if (condition == nullptr) return;
+    if (others == 0) return add_condition(own, std::move(condition), expr.where);
+    scope_.elements[own].joint.push_back({std::move(condition), others});
   }
 
   // ---- an element whose condition can never hold on its first event ----
@@ -202,8 +320,8 @@ class RuleChecker {
   void could_start() {
     for (std::size_t i = 0; i < scope_.elements.size(); ++i) {
       const plan::Element& element = scope_.elements[i];
-      if (element.negated) continue;
-      const bool start = may_start(scope_.elements, i);
+      if (element.role != plan::Role::kTake) continue;
+      const bool start = scope_.places[i].starts;
       for (std::size_t k = 0; k < element.test.conditions.size(); ++k) {
         const plan::Expr& condition = *element.test.conditions[k];
         const auto id = static_cast<plan::ElementId>(i);
@@ -236,12 +354,17 @@ class RuleChecker {
     }
     out.policy_element = static_cast<plan::ElementId>(it->second);
     const plan::Element& element = scope_.elements[it->second];
+    const ElementPlace& place = scope_.places[it->second];
     const bool last = written.policy == ast::Policy::kSkipToLast;
-    if (element.negated) {
+    if (element.role == plan::Role::kNot) {
       report_.error(name.where, name.text + " is a NOT: no event is ever bound to it");
-    } else if (element.min == 0) {
+    } else if (place.in_group || !place.alternatives.empty()) {
+      report_.error(name.where, name.text +
+                                    (place.in_group ? " stands in a repeated or optional group" : " stands in an OR") +
+                                    ": it may be bound to nothing, or more than once");
+    } else if (place.optional) {
       report_.error(name.where, name.text + " may be bound to nothing, and there would be nothing to skip to");
-    } else if (may_start(scope_.elements, it->second) && !(last && element.min > 1)) {
+    } else if (place.starts && !(last && place.at_least_two)) {
       report_.error(name.where,
                     std::string("the ") + (last ? "last " : "first ") + name.text +
                         " may be the first event of the match, and skipping to it would drop nothing",
@@ -271,7 +394,7 @@ class RuleChecker {
   const ast::Rule& rule_;
   Reporter& report_;
   RuleScope scope_;
-  std::vector<WrittenElement> written_;
+  Pattern pattern_;
   std::vector<std::vector<ast::Location>> conditions_;  // of each element's conditions, in their order
 };
 

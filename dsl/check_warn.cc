@@ -17,53 +17,60 @@ std::string ordinal(std::uint32_t n) {
 }
 
 void no_bound(const RuleText& text, const plan::Rule& rule, Reporter& report) {
-  std::uint64_t most = 0;
-  for (const plan::Element& element : rule.elements) {
-    if (!element.negated) most += element.max;
-  }
-  // A single element followed by NEXT NOT waits as well.
-  if (rule.within || (most <= 1 && rule.elements.size() == 1)) return;
+  if (rule.bounded) return;
   report.warn(text.rule.pattern.where,
               "the pattern has no WITHIN: what has begun waits for ever, or as long as the state TTL says",
               "write it like WITHIN 5m");
 }
 
 void shortest_wins(const RuleText& text, const plan::Rule& rule, Reporter& report) {
-  const plan::Element& last = rule.elements.back();
-  if (last.negated || rule.policy == plan::Policy::kNoSkip) return;
-  const ast::Location where = text.elements.back().element->where;
+  const plan::Step& step = rule.pattern.steps.back();
+  const auto* id = std::get_if<plan::SlotId>(&step.item);
+  if (id == nullptr || rule.policy == plan::Policy::kNoSkip) return;
+  const plan::Slot& last = rule.slots[static_cast<std::size_t>(*id)];
+  const auto element = static_cast<std::size_t>(__builtin_ctzll(last.members.front()));
+  const ast::Location where = text.elements[element].element->where;
+  const std::string& name = rule.elements[element].name;
   const std::string hint = "AFTER MATCH NO SKIP reports every one";
-  if (last.min != last.max) {
+  if (last.min != last.max && !last.greedy) {
     if (last.min == 0) {
-      report.warn(where, "the rule completes without " + last.name + ", and the match without it is the one reported",
-                  hint);
+      report.warn(where, "the rule completes without " + name + ", and the match without it is the one reported", hint);
     } else {
-      report.warn(
-          where,
-          "the rule completes at the " + ordinal(last.min) + " " + last.name + ", and longer matches are dropped",
-          hint + ", {n} takes a fixed number");
+      report.warn(where,
+                  "the rule completes at the " + ordinal(last.min) + " " + name + ", and longer matches are dropped",
+                  hint + ", {n} takes a fixed number");
     }
-  } else if (last.link == plan::Contiguity::kSkipTillAny && rule.elements.size() > 1) {
+  } else if (step.link.contiguity == plan::Contiguity::kSkipTillAny && rule.pattern.steps.size() > 1) {
     report.warn(where,
-                "the rule completes at the first " + last.name +
+                "the rule completes at the first " + name +
                     ", and its matches with later ones are dropped: ANY "
                     "makes no difference",
+                hint);
+  } else if (last.again == plan::Contiguity::kSkipTillAny && last.members.size() == 1) {
+    report.warn(where,
+                "the rule completes at the " + ordinal(last.min) + " " + name +
+                    ", and its matches with other ones are dropped: COMBINATIONS makes no difference",
                 hint);
   }
 }
 
-void useless_not(const RuleText& text, const plan::Rule& rule, Reporter& report) {
-  for (std::size_t i = 1; i + 1 < rule.elements.size(); ++i) {
-    const plan::Element& element = rule.elements[i];
-    if (!element.negated || element.link == plan::Contiguity::kStrict) continue;
+void useless_not(const RuleText& text, const plan::Rule& rule, const plan::Sequence& sequence, Reporter& report) {
+  for (std::size_t i = 0; i < sequence.steps.size(); ++i) {
+    const plan::Step& step = sequence.steps[i];
+    if (const auto* group = std::get_if<plan::Group>(&step.item)) useless_not(text, rule, group->body, report);
+    const auto* no = std::get_if<plan::NotStep>(&step.item);
+    if (no == nullptr || step.link.contiguity == plan::Contiguity::kStrict) continue;
     std::size_t next = i + 1;
-    while (next < rule.elements.size() && rule.elements[next].negated) ++next;
-    if (next == rule.elements.size()) continue;
-    const plan::Element& follower = rule.elements[next];
-    if (follower.link == plan::Contiguity::kStrict && follower.min > 0) {
-      report.warn(text.elements[i].element->where,
-                  "this NOT never counts: " + follower.name + " is the very next event, and nothing stands between");
-    }
+    while (next < sequence.steps.size() && std::holds_alternative<plan::NotStep>(sequence.steps[next].item)) ++next;
+    if (next == sequence.steps.size()) continue;
+    const auto* follower = std::get_if<plan::SlotId>(&sequence.steps[next].item);
+    if (follower == nullptr || sequence.steps[next].link.contiguity != plan::Contiguity::kStrict) continue;
+    const plan::Slot& slot = rule.slots[static_cast<std::size_t>(*follower)];
+    if (slot.min == 0) continue;
+    const auto element = static_cast<std::size_t>(__builtin_ctzll(slot.members.front()));
+    report.warn(text.elements[static_cast<std::size_t>(no->element)].element->where,
+                "this NOT never counts: " + rule.elements[element].name +
+                    " is the very next event, and nothing stands between");
   }
 }
 
@@ -128,7 +135,7 @@ void missing_key(const RuleText& text, const plan::Rule& rule, Reporter& report)
 void warn(const RuleText& text, const plan::Rule& rule, const RuleScope& scope, Reporter& report) {
   no_bound(text, rule, report);
   shortest_wins(text, rule, report);
-  useless_not(text, rule, report);
+  useless_not(text, rule, rule.pattern, report);
   hidden_fields(text, rule, scope, report);
   missing_key(text, rule, report);
 }

@@ -165,8 +165,15 @@ const std::vector<FunctionInfo>& functions();
 enum class Contiguity : std::uint8_t { kSkipTillNext, kSkipTillAny, kStrict };  // THEN, THEN ANY, NEXT
 
 inline constexpr std::uint32_t kUnbounded = UINT32_MAX;
-/// Most elements a rule may have, NOTs included.
+/// Most elements a rule may have, NOTs and UNTILs included.
 inline constexpr std::size_t kMaxElements = 64;
+/// Most groups, and most ways to go on from one place that exclude each other (Rule::pattern).
+inline constexpr std::size_t kMaxGroups = 32;
+inline constexpr std::size_t kMaxBranches = 64;
+
+/// A set of elements of one rule, one bit each.
+using ElementSet = std::uint64_t;
+constexpr ElementSet element_bit(ElementId id) { return ElementSet{1} << static_cast<unsigned>(id); }
 
 /// Which events, before any condition is looked at.
 struct Types {
@@ -181,14 +188,72 @@ struct EventTest {
   std::vector<ExprPtr> conditions;  ///< all must be true: of [ ] first, then the WHERE parts that belong here
 };
 
+/// What the events that an element accepts do.
+enum class Role : std::uint8_t {
+  kTake,   ///< they are bound to it
+  kNot,    ///< none of them may come
+  kUntil,  ///< they end the repeat that the UNTIL belongs to
+};
+
+/// A WHERE part over several members of one AND: tested when the last of them comes.
+struct JointCondition {
+  ExprPtr condition;
+  ElementSet others = 0;  ///< the other members it names: not tested before all of them are bound
+};
+
 struct Element {
-  std::string name;  ///< in output: its AS name, its type, or `A#1`; of a NOT for explain only
+  std::string name;  ///< in output: its AS name, its type, or `A#1`; of NOT and UNTIL for explain only
   EventTest test;
-  bool negated = false;
-  Contiguity link = Contiguity::kSkipTillNext;  ///< the one written before it; of the first: kSkipTillNext
-  std::uint32_t min = 1;
-  std::uint32_t max = 1;    ///< kUnbounded
-  bool quantified = false;  ///< a quantifier is written
+  Role role = Role::kTake;
+  std::vector<JointCondition> joint;
+};
+
+// ---- the pattern: a tree whose leaves are slots and NOTs ----
+
+/// How an event is reached from the one bound before it.
+struct Link {
+  Contiguity contiguity = Contiguity::kSkipTillNext;
+  std::optional<Micros> within;  ///< at most this long after it
+  Micros after{0};               ///< at least this long after it; what comes earlier is skipped
+};
+
+/// Index into Rule::slots.
+enum class SlotId : std::uint16_t {};
+
+/// A place where events are taken: an element, an OR of single elements, or an AND of these.
+struct Slot {
+  /// One event is taken for each member, in any order (several: AND). A member lists its alternatives; an event goes to
+  /// the first of them, in pattern order, that accepts it.
+  std::vector<ElementSet> members;
+  std::uint32_t min = 1, max = 1;                ///< repeats (kUnbounded); of an AND 1 and 1
+  Contiguity again = Contiguity::kSkipTillNext;  ///< how repeats, or members, follow one another
+  bool greedy = false;                           ///< what follows never gets an event that it could take
+  std::optional<ElementId> until;
+};
+
+struct Step;
+/// Steps in their order; a `NOT` counts as one.
+struct Sequence {
+  std::vector<Step> steps;
+};
+/// NOTs between two links: `NOT (a OR b)` is several.
+struct NotStep {
+  ElementId element{};
+};
+/// Parentheses that matter: repeated, or with a bound of their own.
+struct Group {
+  Sequence body;
+  std::uint32_t min = 1, max = 1;
+  Contiguity again = Contiguity::kSkipTillNext;  ///< from the last event of a repeat to the first of the next
+  std::optional<Micros> within;                  ///< from the first to the last event of each repeat
+};
+/// An OR whose alternatives are not all single elements: one is chosen before its first event.
+struct Alternatives {
+  std::vector<Sequence> branches;
+};
+struct Step {
+  Link link;  ///< the one written before it; in a group or branch that of its first step is the one written before that
+  std::variant<SlotId, NotStep, Group, Alternatives> item;
 };
 
 enum class Policy : std::uint8_t { kConsume, kNoSkip, kSkipPastLast, kSkipToNext, kSkipToFirst, kSkipToLast };
@@ -224,8 +289,11 @@ struct Rule {
   Status status = Status::kEnabled;
   std::vector<FieldPath> key;
   std::optional<std::vector<EventTest>> from;  ///< none: the types that the pattern names
-  std::vector<Element> elements;               ///< in pattern order, NOTs among them
+  std::vector<Element> elements;               ///< in pattern order, NOTs and UNTILs among them
+  std::vector<Slot> slots;                     ///< in pattern order
+  Sequence pattern;
   std::optional<Micros> within;
+  bool bounded = false;  ///< WITHIN, or the bounds of links and groups, limit the time from first to last event
   std::vector<EventTest> unless;
   std::vector<ExprPtr> having;  ///< empty or one
   Policy policy = Policy::kConsume;

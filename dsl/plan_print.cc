@@ -218,6 +218,81 @@ std::string print_test(const plan::EventTest& test, const FieldPlan& fields) {
   return out;
 }
 
+std::string print_elements(plan::ElementSet set, const char* between) {
+  std::string out;
+  for (std::size_t i = 0; i < plan::kMaxElements; ++i) {
+    if ((set >> i & 1) == 0) continue;
+    if (!out.empty()) out += between;
+    out += "#" + std::to_string(i);
+  }
+  return out;
+}
+
+std::string print_link(const plan::Link& link) {
+  std::string out;
+  switch (link.contiguity) {
+    case plan::Contiguity::kSkipTillNext:
+      out = "THEN";
+      break;
+    case plan::Contiguity::kSkipTillAny:
+      out = "THEN ANY";
+      break;
+    case plan::Contiguity::kStrict:
+      out = "NEXT";
+      break;
+  }
+  if (link.within) out += " WITHIN " + format_duration(*link.within);
+  if (link.after.count() != 0) out += " AFTER " + format_duration(link.after);
+  return out;
+}
+
+std::string print_repeat(std::uint32_t min, std::uint32_t max, plan::Contiguity again) {
+  if (min == 1 && max == 1) return {};
+  std::string out = "{" + std::to_string(min) + ",";
+  if (max != plan::kUnbounded) out += std::to_string(max);
+  out += "}";
+  if (again == plan::Contiguity::kStrict) out += " CONSECUTIVE";
+  if (again == plan::Contiguity::kSkipTillAny) out += " COMBINATIONS";
+  return out;
+}
+
+std::string print_slot(const plan::Slot& slot) {
+  std::string out;
+  for (const plan::ElementSet member : slot.members) {
+    const bool several = (member & (member - 1)) != 0;
+    out += (out.empty() ? "" : " AND ") +
+           (several ? "(" + print_elements(member, " OR ") + ")" : print_elements(member, ""));
+  }
+  out += print_repeat(slot.min, slot.max, slot.again);
+  if (slot.greedy) out += " GREEDY";
+  if (slot.until) out += " UNTIL #" + std::to_string(static_cast<std::size_t>(*slot.until));
+  return out;
+}
+
+std::string print_sequence(const plan::Rule& rule, const plan::Sequence& sequence) {
+  std::string out;
+  for (const plan::Step& step : sequence.steps) {
+    if (!out.empty()) out += " " + print_link(step.link) + " ";
+    if (const auto* slot = std::get_if<plan::SlotId>(&step.item)) {
+      out += print_slot(rule.slots[static_cast<std::size_t>(*slot)]);
+    } else if (const auto* no = std::get_if<plan::NotStep>(&step.item)) {
+      out += "NOT #" + std::to_string(static_cast<std::size_t>(no->element));
+    } else if (const auto* group = std::get_if<plan::Group>(&step.item)) {
+      out += "(" + print_sequence(rule, group->body);
+      if (group->within) out += " WITHIN " + format_duration(*group->within);
+      out += ")" + print_repeat(group->min, group->max, group->again);
+    } else {
+      out += "(";
+      for (const plan::Sequence& branch : std::get<plan::Alternatives>(step.item).branches) {
+        if (out.back() != '(') out += " OR ";
+        out += print_sequence(rule, branch);
+      }
+      out += ")";
+    }
+  }
+  return out;
+}
+
 using ReadVisitor = std::function<void(const plan::FieldRef&)>;
 
 /// Calls `visit` with every field reference in an expression.
@@ -291,28 +366,15 @@ std::string print_pattern(const plan::Rule& rule, const FieldPlan& fields) {
   for (std::size_t i = 0; i < rule.elements.size(); ++i) {
     const plan::Element& element = rule.elements[i];
     out += "#" + std::to_string(i) + " ";
-    if (i > 0) {
-      switch (element.link) {
-        case plan::Contiguity::kSkipTillNext:
-          out += "THEN ";
-          break;
-        case plan::Contiguity::kSkipTillAny:
-          out += "THEN ANY ";
-          break;
-        case plan::Contiguity::kStrict:
-          out += "NEXT ";
-          break;
-      }
-    }
-    if (element.negated) out += "NOT ";
+    if (element.role == plan::Role::kNot) out += "NOT ";
+    if (element.role == plan::Role::kUntil) out += "UNTIL ";
     out += print_test(element.test, fields);
-    if (element.quantified) {
-      out += " {" + std::to_string(element.min) + ",";
-      if (element.max != plan::kUnbounded) out += std::to_string(element.max);
-      out += "}";
+    for (const plan::JointCondition& joint : element.joint) {
+      out += " [" + print(*joint.condition) + " after " + print_elements(joint.others, "") + "]";
     }
     out += "\n";
   }
+  out += "pattern " + print_sequence(rule, rule.pattern) + "\n";
   if (rule.within) out += "within " + format_duration(*rule.within) + "\n";
   for (const plan::EventTest& test : rule.unless) out += "unless " + print_test(test, fields) + "\n";
   switch (rule.policy) {
@@ -353,7 +415,10 @@ std::string print_reads(const plan::Rule& rule, const FieldPlan& fields) {
   if (rule.from) {
     for (const plan::EventTest& test : *rule.from) walk(test);
   }
-  for (const plan::Element& element : rule.elements) walk(element.test);
+  for (const plan::Element& element : rule.elements) {
+    walk(element.test);
+    for (const plan::JointCondition& joint : element.joint) walk.walk(joint.condition);
+  }
   for (const plan::EventTest& test : rule.unless) walk(test);
   walk.walk(rule.having);
   walk(rule.emit);

@@ -239,12 +239,18 @@ Engine::PartialMatch describe(const RuleRuntime& rule, const KeyState& key, cons
     partial.bindings.back().events.push_back(bound.event);
   }
   const nfa::State& state = state_at(run.state);
+  nfa::ElementSet next = 0;
   if (run.count < state.min) {
-    partial.waiting_for.push_back(element_name(state.element));
+    next = state.elements & (state.joins() ? ~run.members : ~nfa::ElementSet{0});
   } else {
-    for (const nfa::Edge& edge : state.edges) partial.waiting_for.push_back(element_name(state_at(edge.to).element));
+    for (const nfa::Edge& edge : state.edges) {
+      if ((edge.branches & run.branches) != 0) next |= edge.elements;
+    }
   }
-  partial.expires = rule.evaluator().deadline(run);
+  for (; next != 0; next &= next - 1) {
+    partial.waiting_for.push_back(element_name(static_cast<dsl::plan::ElementId>(__builtin_ctzll(next))));
+  }
+  if (const EventTime end = rule.evaluator().end(run); end != kMaxTime) partial.expires = end;
   return partial;
 }
 

@@ -1,14 +1,32 @@
 #include "engine/evaluator.h"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
+#include <tuple>
 
 namespace cepd::engine {
 
 namespace plan = dsl::plan;
+using nfa::BranchSet;
 using nfa::Completes;
 using nfa::element_bit;
 using nfa::ElementSet;
+using plan::Contiguity;
+
+namespace {
+
+const plan::EventTest& test_of(const plan::Rule& rule, plan::ElementId element) {
+  return rule.elements[static_cast<std::size_t>(element)].test;
+}
+
+}  // namespace
+
+/// One way to take the event: `element` of state `to`, by `edge`, or as a further repeat or AND member where it is
+/// none.
+struct Evaluator::Take {
+  nfa::StateId to{};
+  plan::ElementId element{};
+  const nfa::Edge* edge = nullptr;
+};
 
 /// What one call of advance() works on.
 struct Evaluator::Step {
@@ -16,19 +34,21 @@ struct Evaluator::Step {
   const Offer& offer;
   std::vector<Candidate>& completed;
   Arena& scratch;
-  std::vector<Run> after;  // the runs that go on
+  std::vector<Run> after;                         // the runs that go on
+  boost::container::small_vector<Take, 4> takes;  // of the run at hand
+
+  const Event& event() const { return *offer.event; }
 };
 
 Evaluator::Evaluator(const nfa::Network& network, std::size_t rule, std::optional<Micros> state_ttl)
     : network_(network),
       rule_(network.rules().rules[rule]),
       automaton_(network.automaton(rule)),
-      bound_(rule_.within ? rule_.within : state_ttl) {}
+      bound_(rule_.within    ? rule_.within
+             : rule_.bounded ? std::nullopt
+                             : state_ttl) {}
 
-std::optional<EventTime> Evaluator::deadline(const Run& run) const {
-  if (!bound_) return std::nullopt;
-  return saturating_add(run.first().time, *bound_);
-}
+// ---- conditions ----
 
 bool Evaluator::accepts(const plan::EventTest& test, const Event& event, std::span<const Bound> bound,
                         const KeyState& state, Arena& scratch) {
@@ -37,15 +57,37 @@ bool Evaluator::accepts(const plan::EventTest& test, const Event& event, std::sp
   return nfa::holds(test.conditions, scope, scratch, errors_);
 }
 
+/// The first of `elements` that accepts the event. `members`: of the AND, those bound so far.
+std::optional<plan::ElementId> Evaluator::taker(ElementSet elements, const Run& run, ElementSet members, Step& step) {
+  elements &= step.offer.elements;
+  for (; elements != 0; elements &= elements - 1) {
+    const auto id = static_cast<plan::ElementId>(__builtin_ctzll(elements));
+    const plan::Element& element = rule_.elements[static_cast<std::size_t>(id)];
+    if (!accepts(element.test, step.event(), run.bound, step.state, step.scratch)) continue;
+    const nfa::Scope scope{&step.event(), run.bound, step.state.key, {}, &network_.fields()};
+    const bool joint = std::all_of(element.joint.begin(), element.joint.end(), [&](const plan::JointCondition& each) {
+      return (each.others & ~members) != 0 || nfa::holds({&each.condition, 1}, scope, step.scratch, errors_);
+    });
+    if (joint) return id;
+  }
+  return std::nullopt;
+}
+
+bool Evaluator::until_accepts(const nfa::State& state, const Run& run, Step& step) {
+  return state.until && (step.offer.elements & element_bit(*state.until)) != 0 &&
+         accepts(test_of(rule_, *state.until), step.event(), run.bound, step.state, step.scratch);
+}
+
 /// The NOTs among `guards` that accept the event.
 ElementSet Evaluator::accepting_guards(const Run& run, ElementSet guards, Step& step) {
   ElementSet accepting = 0;
-  guards &= step.offer.elements & ~run.violated;
-  while (guards != 0) {
+  for (guards &= step.offer.elements & ~run.violated; guards != 0; guards &= guards - 1) {
     const auto index = static_cast<std::size_t>(__builtin_ctzll(guards));
-    const ElementSet bit = ElementSet{1} << index;
-    guards &= ~bit;
-    if (accepts(rule_.elements[index].test, *step.offer.event, run.bound, step.state, step.scratch)) accepting |= bit;
+    const auto within = automaton_.guard_within[index];
+    if (within && step.event().time > saturating_add(run.last().time, *within)) continue;
+    if (accepts(rule_.elements[index].test, step.event(), run.bound, step.state, step.scratch)) {
+      accepting |= ElementSet{1} << index;
+    }
   }
   return accepting;
 }
@@ -54,155 +96,201 @@ ElementSet Evaluator::accepting_guards(const Run& run, ElementSet guards, Step& 
 bool Evaluator::unless_accepts(const Run& run, Step& step) {
   for (std::size_t i = 0; i < rule_.unless.size(); ++i) {
     if ((step.offer.unless >> i & 1) == 0) continue;
-    if (accepts(rule_.unless[i], *step.offer.event, run.bound, step.state, step.scratch)) return true;
+    if (accepts(rule_.unless[i], step.event(), run.bound, step.state, step.scratch)) return true;
   }
   return false;
 }
 
-/// False when no event and no deadline can make a match of this run any more.
-bool Evaluator::alive(const Run& run) const {
+// ---- moves ----
+
+/// Fills step.takes. Returns the branches in which the run does not wait on without the event.
+BranchSet Evaluator::find_takes(const Run& run, bool ends, Step& step) {
   const nfa::State& state = state_of(run);
-  if (run.waits_only) return (state.accept_guards & run.violated) == 0;
-  if (run.count < state.max) return true;
-  for (const nfa::Edge& edge : state.edges) {
-    const bool reachable = edge.contiguity != plan::Contiguity::kStrict || run.adjacent;
-    if (reachable && (edge.guards & run.violated) == 0) return true;
+  const EventTime time = step.event().time;
+  const BranchSet going = run.branches & ~state.waiting;
+  BranchSet moved = 0;
+  BranchSet kept_back = 0;  // a GREEDY repeat could take the event: what follows it does not get it
+
+  if (!ends && can_repeat(run) && time <= inside_until(run, state.inside)) {
+    for (const ElementSet member : state.members) {
+      if (state.joins() && (member & run.members) != 0) continue;
+      if (const auto element = taker(member, run, run.members, step))
+        step.takes.push_back({run.state, *element, nullptr});
+    }
+    if (!step.takes.empty() && state.again != Contiguity::kSkipTillAny) moved = going;
+    if (!step.takes.empty() && state.greedy) kept_back = going;
   }
-  if ((state.accept_guards & run.violated) != 0) return false;
-  return state.completes == Completes::kDeadline || (state.completes == Completes::kNextEvent && run.adjacent);
+  if (run.count < state.min) return moved;
+  for (const nfa::Edge& edge : state.edges) {
+    const BranchSet open = edge.branches & going & ~kept_back;
+    if (open == 0 || !edge_open(run, edge) || time > edge_until(run, edge)) continue;
+    if (time < saturating_add(run.last().time, edge.link.after)) continue;
+    const nfa::State& target = automaton_.states[static_cast<std::size_t>(edge.to)];
+    if (until_accepts(target, run, step)) continue;
+    const auto element = taker(edge.elements, run, 0, step);
+    if (!element) continue;
+    step.takes.push_back({edge.to, *element, &edge});
+    if (edge.link.contiguity != Contiguity::kSkipTillAny) moved |= open;
+    if (target.greedy) kept_back |= open;
+  }
+  return moved;
+}
+
+Run Evaluator::taken(const Run& run, const Take& take, const EventPtr& event) const {
+  const nfa::State& state = automaton_.states[static_cast<std::size_t>(take.to)];
+  Run next;
+  next.bound.reserve(run.bound.size() + 1);
+  next.bound = run.bound;
+  next.bound.push_back({take.element, event});
+  next.state = take.to;
+  next.groups = run.groups;
+  next.first_completed = run.first_completed;
+  if (take.edge == nullptr) {
+    next.members = run.members;
+    next.count = state.max == plan::kUnbounded ? std::min(run.count + 1, state.min) : run.count + 1;
+  } else {
+    next.groups.resize(automaton_.groups.size());
+    for (std::size_t i = 0; i < next.groups.size(); ++i) {
+      const bool enters = (take.edge->enters >> i & 1) != 0;
+      if (!enters && (take.edge->repeats >> i & 1) == 0) continue;
+      GroupProgress& group = next.groups[i];
+      group.repeats = enters ? 1 : std::min(group.repeats + 1, automaton_.groups[i].max_counted);
+      if (automaton_.groups[i].within) group.start = event->time;
+    }
+  }
+  next.members |= element_bit(take.element);
+  for (std::size_t i = 0; i < state.branches.size(); ++i) {
+    const auto& when = state.branches[i].when;
+    const bool open = std::all_of(when.begin(), when.end(), [&](const nfa::CountTest& test) {
+      const std::uint32_t repeats = next.groups[static_cast<std::size_t>(test.group)].repeats;
+      return repeats >= test.min && repeats <= test.max;
+    });
+    if (open) next.branches |= BranchSet{1} << i;
+  }
+  return next;
 }
 
 /// A run that has just bound the event: it may be complete, and it may go on.
 void Evaluator::arrive(Run run, Step& step) {
   const nfa::State& state = state_of(run);
-  if (state.completes == Completes::kNow && run.count >= state.min) {
-    step.completed.push_back({run.bound, step.offer.event->time});
+  bool complete = false;
+  for (std::size_t i = 0; i < state.branches.size(); ++i) {
+    const nfa::Branch& branch = state.branches[i];
+    if ((run.branches >> i & 1) == 0 || !may_end(run, branch)) continue;
+    const bool full = branch.accept->completes == Completes::kRepeatEnd && branch.accept->greedy == run.state &&
+                      run.count == state.max;
+    if (full) run.branches &= ~(BranchSet{1} << i);
+    complete = complete || full || branch.accept->completes == Completes::kNow;
   }
-  if (alive(run)) step.after.push_back(std::move(run));
+  if (complete) step.completed.push_back({run.bound, step.event().time});
+  keep(std::move(run), step);
 }
 
-void Evaluator::start(Step& step) {
-  for (const nfa::StateId id : automaton_.starts) {
-    const nfa::State& state = automaton_.states[static_cast<std::size_t>(id)];
-    if ((step.offer.elements & element_bit(state.element)) == 0) continue;
-    const plan::EventTest& test = rule_.elements[static_cast<std::size_t>(state.element)].test;
-    if (!accepts(test, *step.offer.event, {}, step.state, step.scratch)) continue;
-    Run run;
-    run.bound.push_back({state.element, step.offer.event});
-    run.state = id;
-    arrive(std::move(run), step);
+/// Keeps the run unless neither an event nor time can make a match of it any more.
+void Evaluator::keep(Run run, Step& step) {
+  if (run.branches == 0 || open_until(run) < step.event().time) return;
+  set_due(run);
+  step.after.push_back(std::move(run));
+}
+
+/// What the event completes although the run does not bind it: a last NEXT NOT, and a last GREEDY repeat that it ends.
+/// Requires Run::adjacent as before the event. Returns the branches that this closes.
+BranchSet Evaluator::complete_at(const Run& run, bool ends, ElementSet seen, BranchSet moved, Step& step) {
+  const nfa::State& state = state_of(run);
+  BranchSet closed = 0;
+  for (std::size_t i = 0; i < state.branches.size(); ++i) {
+    const BranchSet bit = BranchSet{1} << i;
+    const nfa::Branch& branch = state.branches[i];
+    if ((run.branches & bit) == 0 || !may_end(run, branch)) continue;
+    if (branch.accept->completes == Completes::kNextEvent) {
+      if (run.adjacent && (branch.accept->guards & seen) == 0) closed |= bit;
+    } else if (branch.accept->completes == Completes::kRepeatEnd && (moved & bit) == 0) {
+      const nfa::StateId greedy = branch.accept->greedy;
+      const nfa::State& repeat = automaton_.states[static_cast<std::size_t>(greedy)];
+      const bool misfit = run.adjacent && repeat.again == Contiguity::kStrict;
+      if (greedy == run.state) {
+        if (!run.ended && (ends || misfit)) closed |= bit;
+        continue;
+      }
+      // It has taken nothing yet: only where its first event had to be this one does it end without any.
+      const bool missed = std::any_of(state.edges.begin(), state.edges.end(), [&](const nfa::Edge& edge) {
+        return edge.to == greedy && (edge.branches & bit) != 0 && edge.link.contiguity == Contiguity::kStrict;
+      });
+      if (run.adjacent && missed && (misfit || !rule_.within)) closed |= bit;
+    }
   }
+  if (closed != 0) step.completed.push_back({run.bound, step.event().time});
+  return closed;
 }
 
 /// Takes the event by every way that is open to the run, and keeps the run without it where it may be skipped.
 void Evaluator::move(Run& run, Step& step) {
   const nfa::State& state = state_of(run);
-  const Event& event = *step.offer.event;
-  const auto offered = [&](plan::ElementId id) { return (step.offer.elements & element_bit(id)) != 0; };
-  const auto accepted_by = [&](plan::ElementId id) {
-    return offered(id) &&
-           accepts(rule_.elements[static_cast<std::size_t>(id)].test, event, run.bound, step.state, step.scratch);
-  };
-
-  struct Take {
-    nfa::StateId to;
-    std::uint32_t count;
-  };
-  boost::container::small_vector<Take, 4> takes;
-  bool may_skip = true;
-
-  if (step.offer.input && !run.waits_only) {
+  step.takes.clear();
+  BranchSet moved = 0;
+  bool ends = false;
+  if (step.offer.input) {
+    ends = !run.ended && until_accepts(state, run, step);
     // A NEXT NOT looks at the very next event whatever takes it; a THEN NOT only at events that nothing takes.
     if (run.adjacent) run.violated |= accepting_guards(run, state.guards & automaton_.next_guards, step);
-
-    if (run.count < state.max && accepted_by(state.element)) {
-      takes.push_back({run.state, run.count + 1});
-      may_skip = false;
-    }
-    if (run.count >= state.min) {
-      for (const nfa::Edge& edge : state.edges) {
-        if ((edge.guards & run.violated) != 0) continue;
-        if (edge.contiguity == plan::Contiguity::kStrict && !run.adjacent) continue;
-        if (!accepted_by(automaton_.states[static_cast<std::size_t>(edge.to)].element)) continue;
-        takes.push_back({edge.to, 1});
-        if (edge.contiguity != plan::Contiguity::kSkipTillAny) may_skip = false;
-      }
-    }
+    moved = find_takes(run, ends, step);
   }
-
-  const bool dropped = unless_accepts(run, step);
+  for (const Take& take : step.takes) arrive(taken(run, take, step.offer.event), step);
+  if (unless_accepts(run, step)) return;
   if (step.offer.input) {
     const ElementSet seen = accepting_guards(run, state.guards & ~automaton_.next_guards, step);
-    if (state.completes == Completes::kNextEvent && run.adjacent && run.count >= state.min && !dropped &&
-        ((run.violated | seen) & state.accept_guards) == 0) {
-      step.completed.push_back({run.bound, event.time});
-    }
+    moved |= complete_at(run, ends, seen, moved, step);
     run.violated |= seen;
     run.adjacent = false;
+    run.ended = run.ended || ends;
+    if (ends && run.count < state.min) return;
   }
+  run.branches &= ~moved;
+  keep(std::move(run), step);
+}
 
-  const bool goes_on = may_skip && !dropped;
-  // Complete but for the last NOT: without the event it is a match of its own when its time is up (`a+ THEN NOT b`).
-  const bool waits = !may_skip && !dropped && state.completes == Completes::kDeadline && run.count >= state.min &&
-                     (state.accept_guards & run.violated) == 0;
-  for (std::size_t i = 0; i < takes.size(); ++i) {
-    Run next;
-    if (i + 1 == takes.size() && !goes_on && !waits) {
-      next.bound = std::move(run.bound);
-    } else {
-      next.bound.reserve(run.bound.size() + 1);
-      next.bound = run.bound;
-    }
-    next.bound.push_back({automaton_.states[static_cast<std::size_t>(takes[i].to)].element, step.offer.event});
-    next.state = takes[i].to;
-    next.count = takes[i].count;
-    next.first_completed = run.first_completed;
-    arrive(std::move(next), step);
+void Evaluator::start(Step& step) {
+  BranchSet kept_back = 0;
+  const Run nothing;
+  for (const nfa::Edge& edge : automaton_.start.edges) {
+    const BranchSet open = edge.branches & ~kept_back;
+    const nfa::State& target = automaton_.states[static_cast<std::size_t>(edge.to)];
+    if (open == 0 || until_accepts(target, nothing, step)) continue;
+    const auto element = taker(edge.elements, nothing, 0, step);
+    if (!element) continue;
+    if (target.greedy) kept_back |= open;
+    arrive(taken(nothing, {edge.to, *element, &edge}, step.offer.event), step);
   }
-  run.waits_only = run.waits_only || waits;
-  if ((goes_on || waits) && alive(run)) step.after.push_back(std::move(run));
 }
 
 void Evaluator::advance(KeyState& state, const Offer& offer, std::vector<Candidate>& completed, Arena& scratch) {
-  Step step{state, offer, completed, scratch, {}};
+  Step step{state, offer, completed, scratch, {}, {}};
   const std::size_t complete_before = completed.size();
   step.after.reserve(state.runs.size() + 1);
   for (Run& run : state.runs) move(run, step);
   if (offer.input) start(step);
   state.runs = std::move(step.after);
-
-  for (std::size_t i = complete_before; i < completed.size(); ++i) {
-    const std::uint64_t first = completed[i].first().sequence;
-    for (Run& run : state.runs) run.first_completed = run.first_completed || run.first().sequence == first;
-  }
+  if (automaton_.ambiguous) remove_equal(state.runs);
+  mark_completed(state, completed, complete_before);
 }
 
-void Evaluator::expire(KeyState& state, EventTime now, std::vector<Candidate>& completed, std::vector<Run>& expired) {
-  const auto due = [&](const Run& run) { return *deadline(run) <= now; };
-  const auto first_due =
-      std::stable_partition(state.runs.begin(), state.runs.end(), [&](const Run& run) { return !due(run); });
-  const std::size_t complete_before = completed.size();
-  for (auto run = first_due; run != state.runs.end(); ++run) {
-    const nfa::State& at = state_of(*run);
-    if (rule_.within && at.completes == Completes::kDeadline && run->count >= at.min &&
-        (at.accept_guards & run->violated) == 0) {
-      const EventTime time = *deadline(*run);
-      completed.push_back({std::move(run->bound), time});
-    } else {
-      expired.push_back(std::move(*run));
-    }
-  }
-  state.runs.erase(first_due, state.runs.end());
-  for (std::size_t i = complete_before; i < completed.size(); ++i) {
+void Evaluator::mark_completed(KeyState& state, const std::vector<Candidate>& completed, std::size_t from) {
+  for (std::size_t i = from; i < completed.size(); ++i) {
     const std::uint64_t first = completed[i].first().sequence;
-    for (Run& run : expired) run.first_completed = run.first_completed || run.first().sequence == first;
+    for (Run& run : state.runs) run.first_completed = run.first_completed || run.first().sequence == first;
+    std::erase_if(state.expired, [&](const Run& run) { return run.first().sequence == first; });
   }
 }
 
 const Run& Evaluator::furthest(const std::vector<const Run*>& runs, const nfa::Automaton& automaton) {
-  const auto element = [&](const Run& run) { return automaton.states[static_cast<std::size_t>(run.state)].element; };
+  const auto place = [&](const Run& run) {
+    const nfa::State& state = automaton.states[static_cast<std::size_t>(run.state)];
+    // The members of an AND stand in one place: more of them is further.
+    if (state.joins()) return std::tuple(__builtin_ctzll(state.elements), run.count);
+    return std::tuple(static_cast<int>(run.bound.back().element), 0U);
+  };
   return **std::min_element(runs.begin(), runs.end(), [&](const Run* a, const Run* b) {
-    if (element(*a) != element(*b)) return element(*a) > element(*b);
+    if (place(*a) != place(*b)) return place(*a) > place(*b);
     return taken_before(a->bound, b->bound);
   });
 }

@@ -72,10 +72,10 @@ MatchId match_id(MatchKind kind, const plan::Rule& rule, const std::string& key_
   canonical += '\0';
   append_text_with_size(canonical, rule.name);
   append_text_with_size(canonical, key_id);
-  // Elements are numbered, not named, and NOTs have no number of their own: renaming an element changes no id.
+  // Elements are numbered, not named, and NOT and UNTIL have no number of their own: renaming an element changes no id.
   std::uint64_t number = 0;
   for (std::size_t i = 0; i < rule.elements.size(); ++i) {
-    if (rule.elements[i].negated) continue;
+    if (rule.elements[i].role != plan::Role::kTake) continue;
     append_size(canonical, number++);
     for (const Bound& each : bound) {
       if (static_cast<std::size_t>(each.element) == i) append_position(canonical, *each.event);

@@ -1,6 +1,8 @@
 #include "engine/rule_runtime.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "engine/after_match.h"
 #include "engine/report.h"
@@ -12,9 +14,7 @@ namespace plan = dsl::plan;
 RuleRuntime::RuleRuntime(std::shared_ptr<const nfa::Network> network, std::uint32_t index, const EngineOptions& options)
     : network_(std::move(network)), index_(index), options_(options), evaluator_(*network_, index, options.state_ttl) {
   const nfa::Automaton& automaton = evaluator_.automaton();
-  for (const nfa::StateId id : automaton.starts) {
-    start_elements_ |= nfa::element_bit(automaton.states[static_cast<std::size_t>(id)].element);
-  }
+  for (const nfa::Edge& edge : automaton.start.edges) start_elements_ |= edge.elements;
   counts_.rule = rule().name;
 }
 
@@ -82,12 +82,7 @@ void RuleRuntime::handle(const nfa::RuleInput& input, const EventPtr& event, Due
     if (!was_empty || !key->runs.empty() || !completed.empty()) mark_changed(*key);
     finish(*key, completed, expired, due, scratch, report);
     keep_under_cap(*key);
-    // Runs that began with this event are the only ones without a deadline in the queue, and all of them have the same.
-    if (const auto bound = evaluator_.bound(); bound && !key->runs.empty()) {
-      const bool started = std::any_of(key->runs.begin(), key->runs.end(),
-                                       [&](const Run& run) { return run.first().sequence == event->sequence; });
-      if (started) due.add(saturating_add(event->time, *bound), index_, *key);
-    }
+    schedule(*key, due);
     erase_if_empty(*key);
   }
 }
@@ -95,8 +90,10 @@ void RuleRuntime::handle(const nfa::RuleInput& input, const EventPtr& event, Due
 void RuleRuntime::fire(KeyState& key, EventTime now, DueQueue& due, Arena& scratch, const Report& report) {
   std::vector<Candidate> completed;
   std::vector<Run> expired;
-  if (evaluator_.bound()) evaluator_.expire(key, now, completed, expired);
-  if (!completed.empty() || !expired.empty()) mark_changed(key);
+  if (key.scheduled <= now) key.scheduled = kMaxTime;
+  const std::size_t before = key.runs.size();
+  evaluator_.expire(key, now, completed, expired);
+  if (!completed.empty() || key.runs.size() != before) mark_changed(key);
   finish(key, completed, expired, due, scratch, report);
   if (rule().limit) {
     for (auto* acted : {&key.acted, &key.acted_on_timeout}) {
@@ -106,7 +103,17 @@ void RuleRuntime::fire(KeyState& key, EventTime now, DueQueue& due, Arena& scrat
       }
     }
   }
+  schedule(key, due);
   erase_if_empty(key);
+}
+
+/// Sees to it that the queue names the time at which the first of the runs is due.
+void RuleRuntime::schedule(KeyState& key, DueQueue& due) {
+  EventTime earliest = kMaxTime;
+  for (const Run& run : key.runs) earliest = std::min(earliest, run.due);
+  if (earliest >= key.scheduled) return;
+  key.scheduled = earliest;
+  due.add(earliest, index_, key);
 }
 
 /// HAVING, AFTER MATCH, LIMIT, in this order; then time-outs of what is left of the expired runs.
@@ -120,7 +127,7 @@ void RuleRuntime::finish(KeyState& key, std::vector<Candidate>& completed, std::
       report_match(key, MatchKind::kMatch, candidate.bound, candidate.time, due, report);
     });
   }
-  if (rule().on_timeout && rule().within) report_timeouts(key, expired, due, report);
+  if (rule().on_timeout) report_timeouts(key, expired, due, report);
 }
 
 void RuleRuntime::report_match(KeyState& key, MatchKind kind, const std::vector<Bound>& bound, EventTime time,
@@ -136,17 +143,31 @@ void RuleRuntime::report_match(KeyState& key, MatchKind kind, const std::vector<
   report(make_match(kind, *network_, rule(), key, bound, time, suppressed, evaluator_.errors()));
 }
 
+/// A first event leaves a time-out when the last of its partial matches was ended by a bound; of all that bounds ended,
+/// the one that got furthest is reported.
 void RuleRuntime::report_timeouts(KeyState& key, std::vector<Run>& expired, DueQueue& due, const Report& report) {
-  std::erase_if(expired, [](const Run& run) { return run.first_completed; });
-  std::stable_sort(expired.begin(), expired.end(),
-                   [](const Run& a, const Run& b) { return a.first().sequence < b.first().sequence; });
-  for (std::size_t i = 0; i < expired.size();) {
-    std::vector<const Run*> same_first;
-    const std::uint64_t first = expired[i].first().sequence;
-    for (; i < expired.size() && expired[i].first().sequence == first; ++i) same_first.push_back(&expired[i]);
-    const Run& run = Evaluator::furthest(same_first, evaluator_.automaton());
-    report_match(key, MatchKind::kTimeout, run.bound, *evaluator_.deadline(run), due, report);
+  if (expired.empty() && key.expired.empty()) return;
+  std::set<std::uint64_t> ended_now;
+  for (Run& run : expired) {
+    if (run.first_completed) continue;
+    ended_now.insert(run.first().sequence);
+    key.expired.push_back(std::move(run));
   }
+  std::set<std::uint64_t> live;
+  for (const Run& run : key.runs) live.insert(run.first().sequence);
+  std::map<std::uint64_t, std::vector<const Run*>> over;
+  for (const Run& run : key.expired) {
+    if (live.count(run.first().sequence) == 0) over[run.first().sequence].push_back(&run);
+  }
+  if (over.empty()) return;
+  mark_changed(key);
+  for (const auto& [first, runs] : over) {
+    if (ended_now.count(first) == 0) continue;  // the last one was dropped
+    EventTime time = kMinTime;
+    for (const Run* run : runs) time = std::max(time, run->due);
+    report_match(key, MatchKind::kTimeout, Evaluator::furthest(runs, evaluator_.automaton()).bound, time, due, report);
+  }
+  std::erase_if(key.expired, [&](const Run& run) { return over.count(run.first().sequence) != 0; });
 }
 
 void RuleRuntime::keep_under_cap(KeyState& key) {
@@ -155,15 +176,17 @@ void RuleRuntime::keep_under_cap(KeyState& key) {
       return a.first().sequence < b.first().sequence;
     });
     const std::uint64_t first = oldest->first().sequence;
-    counts_.over_cap += std::erase_if(key.runs, [&](const Run& run) { return run.first().sequence == first; });
+    const auto of_first = [&](const Run& run) { return run.first().sequence == first; };
+    counts_.over_cap += std::erase_if(key.runs, of_first);
+    std::erase_if(key.expired, of_first);
   }
 }
 
 void RuleRuntime::add_deadlines(KeyState& key, DueQueue& due) {
+  key.scheduled = kMaxTime;
+  for (Run& run : key.runs) evaluator_.set_due(run);
+  schedule(key, due);
   std::vector<EventTime> times;
-  if (const auto bound = evaluator_.bound()) {
-    for (const Run& run : key.runs) times.push_back(saturating_add(run.first().time, *bound));
-  }
   if (rule().limit) {
     for (const auto* acted : {&key.acted, &key.acted_on_timeout}) {
       for (const EventTime time : *acted) times.push_back(saturating_add(time, rule().limit->per));

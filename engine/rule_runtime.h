@@ -56,6 +56,7 @@ class RuleRuntime {
                     const Report& report);
   void report_timeouts(KeyState& key, std::vector<Run>& expired, DueQueue& due, const Report& report);
   void keep_under_cap(KeyState& key);
+  void schedule(KeyState& key, DueQueue& due);
   void add_deadlines(KeyState& key, DueQueue& due);
   void mark_changed(KeyState& key);
   void erase_if_empty(KeyState& key);

@@ -17,14 +17,25 @@ namespace cepd::engine {
 
 using nfa::Bound;
 
+/// How far a partial match is in one group.
+struct GroupProgress {
+  std::uint32_t repeats = 0;  ///< the present one included, up to GroupBound::max_counted
+  EventTime start{};          ///< of the present repeat's first event; kept only where the group has a bound
+  bool operator==(const GroupProgress&) const = default;
+};
+
 struct Run {
-  std::vector<Bound> bound;      ///< in the order bound; never empty
-  nfa::StateId state{};          ///< the element bound last
-  std::uint32_t count = 1;       ///< events bound to that element
-  bool adjacent = true;          ///< no event of the input has come since the last bound one
-  nfa::ElementSet violated = 0;  ///< NOTs that accepted an event since the last bound one
-  bool waits_only = false;       ///< goes on as another run; this one only waits for the deadline of a last NOT
-  bool first_completed = false;  ///< some match of this first event was complete: it leaves no time-out
+  std::vector<Bound> bound;           ///< in the order bound; never empty
+  nfa::StateId state{};               ///< where the last of them was taken
+  std::uint32_t count = 1;            ///< events taken there; of an unbounded repeat up to its minimum
+  nfa::ElementSet members = 0;        ///< the elements they are bound to
+  nfa::BranchSet branches = 0;        ///< of the state: still open
+  std::vector<GroupProgress> groups;  ///< by GroupId
+  nfa::ElementSet violated = 0;       ///< NOTs that accepted an event since the last bound one
+  bool adjacent = true;               ///< no event of the input has come since the last bound one
+  bool ended = false;                 ///< UNTIL has ended the repeat
+  bool first_completed = false;       ///< some match of this first event was complete: it leaves no time-out
+  EventTime due{};                    ///< when time alone next changes it; kMaxTime: never
 
   const Event& first() const { return *bound.front().event; }
   const Event& last() const { return *bound.back().event; }
@@ -44,19 +55,24 @@ struct Candidate {
 /// earlier.
 bool taken_before(const std::vector<Bound>& a, const std::vector<Bound>& b);
 
+/// Drops runs that nothing tells apart any more: several ways led to the same place (only in ambiguous automata).
+void remove_equal(std::vector<Run>& runs);
+
 /// All that one rule knows of one key.
 struct KeyState {
   std::string id;  ///< canonical bytes of `key`
   Arena arena;
   std::vector<Value> key;
   std::vector<Run> runs;
+  std::vector<Run> expired;     ///< ended by a bound while others of their first event go on: one may be reported later
   std::deque<EventTime> acted;  ///< times of matches whose actions ran, for LIMIT
   std::deque<EventTime> acted_on_timeout;
-  std::uint32_t due_entries = 0;  ///< entries of the due queue that point here
-  bool dirty = false;             ///< changed since the last save
-  bool stored = false;            ///< the backend has a record of it
+  std::uint32_t due_entries = 0;   ///< entries of the due queue that point here
+  EventTime scheduled = kMaxTime;  ///< the earliest of those made for runs
+  bool dirty = false;              ///< changed since the last save
+  bool stored = false;             ///< the backend has a record of it
 
-  bool empty() const { return runs.empty() && acted.empty() && acted_on_timeout.empty(); }
+  bool empty() const { return runs.empty() && expired.empty() && acted.empty() && acted_on_timeout.empty(); }
 };
 
 }  // namespace cepd::engine

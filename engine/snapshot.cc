@@ -67,17 +67,45 @@ void read_times(Reader& in, std::deque<EventTime>& times) {
   for (std::size_t i = 0; i < count && in.ok(); ++i) times.push_back(in.time());
 }
 
+void write_run(Writer& out, const Run& run, const boost::unordered_flat_map<std::uint64_t, std::size_t>& place) {
+  out.number(static_cast<std::uint64_t>(run.state));
+  out.number(run.count);
+  out.number(run.members);
+  out.number(run.branches);
+  out.number(run.violated);
+  out.byte(static_cast<std::uint8_t>((run.adjacent ? 1 : 0) | (run.ended ? 2 : 0) | (run.first_completed ? 4 : 0)));
+  out.number(run.groups.size());
+  for (const GroupProgress& group : run.groups) {
+    out.number(group.repeats);
+    out.time(group.start);
+  }
+  out.time(run.due);
+  out.number(run.bound.size());
+  for (const Bound& bound : run.bound) {
+    out.number(static_cast<std::uint64_t>(bound.element));
+    out.number(place.at(bound.event->sequence));
+  }
+}
+
 Run read_run(Reader& in, const std::vector<EventPtr>& events, const nfa::Automaton& automaton) {
   Run run;
   const std::uint64_t state = in.number();
   if (state >= automaton.states.size()) in.fail();
   run.state = nfa::StateId(static_cast<std::uint16_t>(state));
   run.count = static_cast<std::uint32_t>(in.number());
+  run.members = in.number();
+  run.branches = in.number();
+  run.violated = in.number();
   const std::uint8_t flags = in.byte();
   run.adjacent = (flags & 1) != 0;
-  run.first_completed = (flags & 2) != 0;
-  run.waits_only = (flags & 4) != 0;
-  run.violated = in.number();
+  run.ended = (flags & 2) != 0;
+  run.first_completed = (flags & 4) != 0;
+  const std::size_t groups = in.count();
+  if (groups != automaton.groups.size()) in.fail();
+  for (std::size_t i = 0; i < groups && in.ok(); ++i) {
+    run.groups.push_back({static_cast<std::uint32_t>(in.number()), in.time()});
+  }
+  run.due = in.time();
   const std::size_t bound = in.count();
   if (bound == 0) in.fail();
   for (std::size_t i = 0; i < bound && in.ok(); ++i) {
@@ -144,25 +172,18 @@ std::string encode_key(const KeyState& key) {
   // Runs share events: each is written once and named by its place.
   boost::unordered_flat_map<std::uint64_t, std::size_t> place;
   std::vector<const Event*> events;
-  for (const Run& run : key.runs) {
-    for (const Bound& bound : run.bound) {
-      if (place.emplace(bound.event->sequence, events.size()).second) events.push_back(bound.event.get());
+  for (const auto* runs : {&key.runs, &key.expired}) {
+    for (const Run& run : *runs) {
+      for (const Bound& bound : run.bound) {
+        if (place.emplace(bound.event->sequence, events.size()).second) events.push_back(bound.event.get());
+      }
     }
   }
   out.number(events.size());
   for (const Event* event : events) write_event(out, *event);
-  out.number(key.runs.size());
-  for (const Run& run : key.runs) {
-    out.number(static_cast<std::uint64_t>(run.state));
-    out.number(run.count);
-    out.byte(
-        static_cast<std::uint8_t>((run.adjacent ? 1 : 0) | (run.first_completed ? 2 : 0) | (run.waits_only ? 4 : 0)));
-    out.number(run.violated);
-    out.number(run.bound.size());
-    for (const Bound& bound : run.bound) {
-      out.number(static_cast<std::uint64_t>(bound.element));
-      out.number(place.at(bound.event->sequence));
-    }
+  for (const auto* runs : {&key.runs, &key.expired}) {
+    out.number(runs->size());
+    for (const Run& run : *runs) write_run(out, run, place);
   }
   return out.take();
 }
@@ -181,8 +202,10 @@ Result<std::unique_ptr<KeyState>> decode_key(std::string_view record, const Stor
   std::vector<EventPtr> events;
   const std::size_t event_count = in.count();
   for (std::size_t i = 0; i < event_count && in.ok(); ++i) events.push_back(read_event(in, plan));
-  const std::size_t run_count = in.count();
-  for (std::size_t i = 0; i < run_count && in.ok(); ++i) key->runs.push_back(read_run(in, events, automaton));
+  for (auto* runs : {&key->runs, &key->expired}) {
+    const std::size_t count = in.count();
+    for (std::size_t i = 0; i < count && in.ok(); ++i) runs->push_back(read_run(in, events, automaton));
+  }
   if (!in.at_end()) return corrupt("partial matches");
   key->stored = true;
   return key;

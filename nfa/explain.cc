@@ -37,23 +37,61 @@ class Names {
     }
     return boost::algorithm::join(names, ", ");
   }
-  std::string count(const State& s) const {
-    if (s.min == 1 && s.max == 1) return {};
-    const std::string max = s.max == plan::kUnbounded ? "" : std::to_string(s.max);
-    return " {" + std::to_string(s.min) + (std::to_string(s.min) == max ? "" : "," + max) + "}";
+  /// `login`, `a AS x or b`, `a and b`.
+  std::string elements(ElementSet set, const char* between) const {
+    std::vector<std::string> names;
+    for (; set != 0; set &= set - 1) {
+      names.push_back(element_text(plan::ElementId(static_cast<std::uint16_t>(__builtin_ctzll(set)))));
+    }
+    return boost::algorithm::join(names, between);
   }
-  std::string completes(const State& s) const {
-    switch (s.completes) {
-      case Completes::kNever:
-        return {};
+  std::string what(const State& s) const {
+    std::vector<std::string> members;
+    for (const ElementSet member : s.members) members.push_back(elements(member, " or "));
+    return boost::algorithm::join(members, " and ");
+  }
+  std::string count(const State& s) const {
+    if (s.joins() || (s.min == 1 && s.max == 1)) return {};
+    const std::string max = s.max == plan::kUnbounded ? "" : std::to_string(s.max);
+    std::string out = " {" + std::to_string(s.min) + (std::to_string(s.min) == max ? "" : "," + max) + "}";
+    if (s.again == plan::Contiguity::kStrict) out += " consecutive";
+    if (s.again == plan::Contiguity::kSkipTillAny) out += " combinations";
+    if (s.greedy) out += " greedy";
+    if (s.until) out += " until " + types(element(*s.until).test.types);
+    return out;
+  }
+  std::string completes(const Accept& accept) const {
+    switch (accept.completes) {
       case Completes::kNow:
         return "complete at once";
       case Completes::kNextEvent:
-        return "complete at the very next event unless " + guards(s.accept_guards);
+        return "complete at the very next event unless " + guards(accept.guards);
       case Completes::kDeadline:
-        return "complete when the time is up: " + guards(s.accept_guards);
+        return "complete " +
+               (accept.within ? format_duration(*accept.within) + " later" : std::string("when the time is up")) +
+               ": " + guards(accept.guards);
+      case Completes::kRepeatEnd:
+        return "complete when the repeat ends";
     }
     return {};
+  }
+  std::string branch_text(const State& s, BranchSet set) const {
+    if (s.branches.size() < 2) return {};
+    std::vector<std::string> numbers;
+    for (; set != 0; set &= set - 1) numbers.push_back(std::to_string(__builtin_ctzll(set) + 1));
+    return "   way " + boost::algorithm::join(numbers, ", ");
+  }
+  std::string edge_text(const Edge& edge) const {
+    std::string out = contiguity(edge.link.contiguity);
+    if (edge.link.within) out += " within " + format_duration(*edge.link.within);
+    if (edge.link.after.count() != 0) out += " after " + format_duration(edge.link.after);
+    return out;
+  }
+  std::string edge_notes(const State& from, const Edge& edge) const {
+    std::string out;
+    if (edge.guards != 0) out += "   [" + guards(edge.guards) + "]";
+    if (edge.repeats != 0) out += "   next repeat";
+    return out + branch_text(from, edge.branches);
   }
   static std::string contiguity(plan::Contiguity contiguity) {
     switch (contiguity) {
@@ -114,28 +152,31 @@ std::string explain(const Network& network, std::size_t index) {
   std::string out = "rule " + rule.name + "  (" + rule.file + ")\n" + indented(text) + "\n";
   out += "  key           " + key_text(rule) + "\n";
   out += "  bound         " +
-         (rule.within ? format_duration(*rule.within) + " from first to last event"
-                      : std::string("none: partial matches wait until the state TTL")) +
+         (rule.within    ? format_duration(*rule.within) + " from first to last event"
+          : rule.bounded ? std::string("by its links and groups")
+                         : std::string("none: partial matches wait until the state TTL")) +
          "\n";
   out += "  after match   " + policy_text(names) + "\n";
   out += "  evaluator     plain, one partial match at a time\n";
   out += "  states\n";
-  for (const StateId id : names.automaton().starts) {
-    out += "    start      take " + names.element_text(names.state(id).element) + " -> " + names.state_name(id) + "\n";
+  for (const Edge& edge : names.automaton().start.edges) {
+    out += "    start      take " + names.elements(edge.elements, " or ") + " -> " + names.state_name(edge.to) + "\n";
   }
   for (std::size_t i = 0; i < names.automaton().states.size(); ++i) {
     const State& state = names.automaton().states[i];
     const std::string name = names.state_name(StateId(static_cast<std::uint16_t>(i)));
-    out += "    " + name + std::string(name.size() < 4 ? 4 - name.size() : 0, ' ') + names.element_text(state.element) +
+    out += "    " + name + std::string(name.size() < 4 ? 4 - name.size() : 0, ' ') + names.what(state) +
            names.count(state) + "\n";
-    if (state.max > 1) out += "               take " + names.element_text(state.element) + " -> " + name + "\n";
+    if (state.max > 1) out += "               take " + names.what(state) + " -> " + name + "\n";
     for (const Edge& edge : state.edges) {
-      out += "               " + Names::contiguity(edge.contiguity) + " take " +
-             names.element_text(names.state(edge.to).element) + " -> " + names.state_name(edge.to);
-      if (edge.guards != 0) out += "   [" + names.guards(edge.guards) + "]";
-      out += "\n";
+      out += "               " + names.edge_text(edge) + " take " + names.elements(edge.elements, " or ") + " -> " +
+             names.state_name(edge.to) + names.edge_notes(state, edge) + "\n";
     }
-    if (state.completes != Completes::kNever) out += "               " + names.completes(state) + "\n";
+    for (std::size_t k = 0; k < state.branches.size(); ++k) {
+      const Branch& branch = state.branches[k];
+      if (!branch.accept) continue;
+      out += "               " + names.completes(*branch.accept) + names.branch_text(state, BranchSet{1} << k) + "\n";
+    }
   }
   return out + "\n";
 }
@@ -152,24 +193,24 @@ std::string explain_dot(const Network& network, std::size_t index) {
   for (std::size_t i = 0; i < names.automaton().states.size(); ++i) {
     const State& state = names.automaton().states[i];
     const std::string name = names.state_name(StateId(static_cast<std::uint16_t>(i)));
-    std::string label = names.element(state.element).name + names.count(state);
-    if (state.completes != Completes::kNever && state.completes != Completes::kNow)
-      label += "\n" + names.completes(state);
+    std::string label = names.what(state) + names.count(state);
+    bool accepts = false;
+    for (const Branch& branch : state.branches) {
+      accepts = accepts || branch.accept;
+      if (branch.accept && branch.accept->completes != Completes::kNow) label += "\n" + names.completes(*branch.accept);
+    }
     out += "  s" + name + " [label=" + boost::algorithm::replace_all_copy(quoted(label), "\n", "\\n") +
-           (state.completes == Completes::kNever ? "" : ", shape=doublecircle") + "];\n";
-    if (state.max > 1)
-      out += "  s" + name + " -> s" + name + " [label=" + quoted(names.types(names.element(state.element).test.types)) +
-             "];\n";
+           (accepts ? ", shape=doublecircle" : "") + "];\n";
+    if (state.max > 1) out += "  s" + name + " -> s" + name + " [label=" + quoted(names.what(state)) + "];\n";
     for (const Edge& edge : state.edges) {
-      std::string link = Names::contiguity(edge.contiguity) + " " +
-                         names.types(names.element(names.state(edge.to).element).test.types);
-      if (edge.guards != 0) link += " [" + names.guards(edge.guards) + "]";
+      const std::string link =
+          names.edge_text(edge) + " " + names.elements(edge.elements, " or ") + names.edge_notes(state, edge);
       out += "  s" + name + " -> s" + names.state_name(edge.to) + " [label=" + quoted(link) + "];\n";
     }
   }
-  for (const StateId id : names.automaton().starts) {
-    out += "  start -> s" + names.state_name(id) +
-           " [label=" + quoted(names.types(names.element(names.state(id).element).test.types)) + "];\n";
+  for (const Edge& edge : names.automaton().start.edges) {
+    out += "  start -> s" + names.state_name(edge.to) + " [label=" + quoted(names.elements(edge.elements, " or ")) +
+           "];\n";
   }
   return out + "}\n";
 }

@@ -15,57 +15,6 @@ bool names_type(const plan::Types& types, TypeId type) {
 
 plan::ElementId element_id(std::size_t index) { return plan::ElementId(static_cast<std::uint16_t>(index)); }
 
-Automaton compile_automaton(const plan::Rule& rule) {
-  Automaton automaton;
-  std::vector<StateId> state_of(rule.elements.size());
-  for (std::size_t i = 0; i < rule.elements.size(); ++i) {
-    const plan::Element& element = rule.elements[i];
-    if (element.negated) {
-      if (element.link == plan::Contiguity::kStrict) automaton.next_guards |= element_bit(element_id(i));
-      continue;
-    }
-    state_of[i] = StateId(static_cast<std::uint16_t>(automaton.states.size()));
-    State state;
-    state.element = element_id(i);
-    state.min = std::max(1U, element.min);  // a state is entered with one event bound
-    state.max = element.max;
-    automaton.states.push_back(state);
-  }
-
-  // From each state, every element that may come next: up to and including the first that cannot be left out.
-  for (State& state : automaton.states) {
-    ElementSet guards = 0;
-    bool end_reached = true;
-    plan::ElementId last_not{};
-    for (std::size_t i = static_cast<std::size_t>(state.element) + 1; i < rule.elements.size(); ++i) {
-      const plan::Element& next = rule.elements[i];
-      if (next.negated) {
-        guards |= element_bit(element_id(i));
-        last_not = element_id(i);
-        continue;
-      }
-      state.edges.push_back({state_of[i], next.link, guards});
-      if (next.min > 0) {
-        end_reached = false;
-        break;
-      }
-    }
-    state.guards = guards;
-    if (!end_reached) continue;
-    state.accept_guards = guards;
-    state.completes = guards == 0                                            ? Completes::kNow
-                      : (automaton.next_guards & element_bit(last_not)) != 0 ? Completes::kNextEvent
-                                                                             : Completes::kDeadline;
-  }
-
-  for (std::size_t i = 0; i < rule.elements.size(); ++i) {
-    if (rule.elements[i].negated) continue;
-    automaton.starts.push_back(state_of[i]);
-    if (rule.elements[i].min > 0) break;
-  }
-  return automaton;
-}
-
 /// Collects one Entry for each distinct way to read the key.
 class EntryList {
  public:

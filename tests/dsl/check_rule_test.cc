@@ -117,7 +117,7 @@ TEST_CASE("rule: canonical text") { CHECK(loaded("rule r match a then b within 1
 TEST_CASE("fingerprint: what decides the matches, constants filled in, names of elements left out") {
   const auto print_of = [](const std::string& text) { return loaded("RULE r " + text)->rules.at(0).fingerprint; };
   CHECK(print_of("KEY u MATCH a AS x THEN b[p > 1] AS y WITHIN 1m WHERE y.q = x.q EMIT x.z") ==
-        "rule r\nkey u\n#0 a KEY u\n#1 THEN b KEY u [(tested.p > 1)] [(tested.q = #0.q)]\nwithin 1m\n"
+        "rule r\nkey u\n#0 a KEY u\n#1 b KEY u [(tested.p > 1)] [(tested.q = #0.q)]\npattern #0 THEN #1\nwithin 1m\n"
         "reads a.q\nreads a.u\nreads a.z\nreads b.p\nreads b.q\nreads b.u\n");
   const std::string base = print_of("MATCH a THEN b WITHIN 1m EMIT a.x");
   CHECK(print_of("MATCH a AS one THEN b AS two WITHIN 60s EMIT one.x LIMIT 1 PER 1h DO log('hello')") == base);
@@ -135,6 +135,6 @@ TEST_CASE("fingerprint: what decides the matches, constants filled in, names of 
 TEST_CASE("fingerprint: a rule over any type does not change with the other rules") {
   const auto alone = loaded("RULE r MATCH *[x = 1]");
   const auto beside = loaded("RULE r MATCH *[x = 1] RULE s MATCH other[y = 1]");
-  CHECK(alone->rules[0].fingerprint == "rule r\nfrom *\n#0 * [(tested.x = 1)]\nreads *.x\n");
+  CHECK(alone->rules[0].fingerprint == "rule r\nfrom *\n#0 * [(tested.x = 1)]\npattern #0\nreads *.x\n");
   CHECK(beside->rules[0].fingerprint == alone->rules[0].fingerprint);
 }

@@ -1,0 +1,21 @@
+#pragma once
+/// The two halves of build_pattern (check_pattern.h). Internal to dsl/check*.cc.
+
+#include "dsl/check_pattern.h"
+
+namespace cepd::dsl::checking {
+
+/// Parentheses, OR and AND of the syntax tree -> slots, groups and alternatives; adds one element to `scope` for each
+/// type, NOT and UNTIL (role and place only). Reports constructs that have no meaning.
+Pattern build_tree(const ast::Rule& rule, RuleScope& scope);
+
+/// What must hold of the whole: where NOTs and a last GREEDY may stand, that something must be bound, and limits.
+/// Requires named elements. Fills in which elements may start, and Pattern::bounded. False after a mistake that would
+/// make conditions misread.
+bool check_tree(const ast::Rule& rule, Pattern& pattern, RuleScope& scope);
+
+/// True when no event need be bound to it.
+bool nullable(const plan::Sequence& sequence, const std::vector<plan::Slot>& slots);
+bool nullable(const plan::Step& step, const std::vector<plan::Slot>& slots);
+
+}  // namespace cepd::dsl::checking

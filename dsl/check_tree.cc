@@ -1,0 +1,225 @@
+/// What must hold of a pattern as a whole.
+
+#include <algorithm>
+
+#include "dsl/check_pattern_tree.h"
+
+namespace cepd::dsl::checking {
+namespace {
+
+using plan::Group;
+using plan::NotStep;
+using plan::Sequence;
+using plan::SlotId;
+
+/// A place in the tree: the sequence and the step in it, and the place of the group or OR that the sequence stands in.
+struct Cursor {
+  const Sequence& sequence;
+  std::size_t index;
+  const Cursor* around;
+  const Group* group = nullptr;  ///< whose body the sequence is
+};
+
+class TreeCheck {
+ public:
+  TreeCheck(const ast::Rule& rule, Pattern& pattern, RuleScope& scope)
+      : rule_(rule), pattern_(pattern), slots_(pattern.slots), scope_(scope), report_(scope.report) {}
+
+  bool check() {
+    const std::size_t before = report_.errors();
+    if (nullable(pattern_.tree, slots_)) {
+      const bool only_nots = slots_.empty();
+      if (only_nots) {
+        first_not(0);
+      } else {
+        report_.error(rule_.pattern.where, "the pattern could match no event at all",
+                      "every element of it may be left out");
+      }
+      return false;
+    }
+    walk(Cursor{pattern_.tree, 0, nullptr});
+    mark_starts(pattern_.tree);
+    if (branches(Cursor{pattern_.tree, 0, nullptr}, false) > plan::kMaxBranches) too_many();
+    pattern_.bounded = bounded(pattern_.tree, true);
+    return report_.errors() == before;
+  }
+
+ private:
+  void first_not(std::size_t element) {
+    report_.error(pattern_.written[element].element->where, "a pattern cannot begin with NOT",
+                  "NOT speaks of the events after another element; UNLESS drops a match at any time");
+  }
+
+  void too_many() {
+    if (too_many_) return;
+    too_many_ = true;
+    report_.error(rule_.pattern.where,
+                  "the pattern has too many ways to go on from one place: at most " +
+                      std::to_string(plan::kMaxBranches) + " are possible",
+                  "split it into several rules");
+  }
+
+  /// Visits every step of the sequence at `at` and below.
+  void walk(Cursor at) {
+    for (; at.index < at.sequence.steps.size(); ++at.index) {
+      const plan::Step& step = at.sequence.steps[at.index];
+      if (const auto* slot = std::get_if<SlotId>(&step.item)) {
+        slot_ends(at, slots_[static_cast<std::size_t>(*slot)]);
+      } else if (const auto* no = std::get_if<NotStep>(&step.item)) {
+        check_not(at, *no, step.link);
+      } else if (const auto* group = std::get_if<Group>(&step.item)) {
+        walk(Cursor{group->body, 0, &at, group});
+      } else {
+        for (const Sequence& branch : std::get<plan::Alternatives>(step.item).branches) walk(Cursor{branch, 0, &at});
+      }
+    }
+  }
+
+  // ---- where the pattern may end ----
+
+  enum class Rest { kGoesOn, kEnds, kMayEnd };
+  /// Whether the pattern may end before step `at`: with nothing left, or with elements left that may be left out.
+  Rest rest(const Cursor& at, bool some = false) const {
+    for (std::size_t i = at.index; i < at.sequence.steps.size(); ++i) {
+      const plan::Step& step = at.sequence.steps[i];
+      if (std::holds_alternative<NotStep>(step.item)) continue;
+      if (!nullable(step, slots_)) return Rest::kGoesOn;
+      some = true;
+    }
+    if (at.around == nullptr) return some ? Rest::kMayEnd : Rest::kEnds;
+    return rest(Cursor{at.around->sequence, at.around->index + 1, at.around->around, at.around->group}, some);
+  }
+  static Cursor after(const Cursor& at) { return Cursor{at.sequence, at.index + 1, at.around, at.group}; }
+
+  /// True when nothing stands before the step, parentheses taken away.
+  bool is_first(const Cursor& at, bool& in_group) const {
+    for (std::size_t i = 0; i < at.index; ++i) {
+      if (!std::holds_alternative<NotStep>(at.sequence.steps[i].item)) return false;
+    }
+    if (at.group != nullptr && (at.group->min != 1 || at.group->max != 1)) {
+      in_group = true;
+      return true;
+    }
+    return at.around == nullptr || is_first(*at.around, in_group);
+  }
+
+  void check_not(const Cursor& at, const NotStep& no, const plan::Link& link) {
+    const auto index = static_cast<std::size_t>(no.element);
+    const ast::Location where = pattern_.written[index].element->where;
+    bool in_group = false;
+    if (is_first(at, in_group)) {
+      if (!in_group) return first_not(index);
+      report_.error(where, "a repeated or optional group cannot begin with NOT", "write the NOT before the group");
+      return;
+    }
+    const Rest left = rest(after(at));
+    if (left == Rest::kMayEnd) {
+      report_.error(where, "this NOT is followed only by elements that may be left out");
+    } else if (left == Rest::kEnds && link.contiguity != plan::Contiguity::kStrict && !rule_.within && !link.within) {
+      report_.error(where, "a NOT at the end needs to know for how long: the pattern has no WITHIN",
+                    "write it like THEN NOT " + scope_.elements[index].name + " WITHIN 5m");
+    }
+  }
+
+  void slot_ends(const Cursor& at, const plan::Slot& slot) {
+    if (branches(after(at), true) > plan::kMaxBranches) too_many();
+    if (!slot.greedy || rest(after(at)) != Rest::kEnds) return;
+    if (slot.max != plan::kUnbounded || slot.until || slot.again == plan::Contiguity::kStrict || rule_.within) return;
+    const auto element = static_cast<std::size_t>(__builtin_ctzll(slot.members.front()));
+    const ast::Quantifier& quantifier = *pattern_.written[element].element->quantifier;
+    report_.error(quantifier.modifiers_where, "nothing ends this GREEDY repeat, so that the rule would never complete",
+                  "give the pattern a WITHIN, the repeat an UNTIL or a greatest number");
+  }
+
+  // ---- how many ways exclude each other from here (nfa/automaton.cc makes one branch of each) ----
+
+  /// `bound`: an event of the innermost group's present repeat is bound. Counts up to a little over the limit.
+  std::size_t branches(const Cursor& at, bool bound) const {
+    if (at.index == at.sequence.steps.size()) {
+      if (at.around == nullptr) return 2;  // complete, and waiting for a deadline
+      std::size_t count = 0;
+      const bool repeats = at.group != nullptr && (at.group->min != 1 || at.group->max != 1);
+      if (repeats && !bound) return 1;
+      if (repeats && at.group->max > 1) count += branches(Cursor{at.group->body, 0, at.around, at.group}, false);
+      if (count > plan::kMaxBranches) return count;
+      return count + branches(after(*at.around), true);
+    }
+    const plan::Step& step = at.sequence.steps[at.index];
+    if (const auto* slot = std::get_if<SlotId>(&step.item)) {
+      return slots_[static_cast<std::size_t>(*slot)].min > 0 ? 1 : branches(after(at), bound);
+    }
+    if (std::holds_alternative<NotStep>(step.item)) return branches(after(at), bound);
+    if (const auto* group = std::get_if<Group>(&step.item)) {
+      const bool repeats = group->min != 1 || group->max != 1;
+      std::size_t count = branches(Cursor{group->body, 0, &at, group}, !repeats && bound);
+      if (repeats && nullable(step, slots_) && count <= plan::kMaxBranches) count += branches(after(at), bound);
+      return count;
+    }
+    std::size_t count = 0;
+    for (const Sequence& branch : std::get<plan::Alternatives>(step.item).branches) {
+      count += branches(Cursor{branch, 0, &at}, bound);
+      if (count > plan::kMaxBranches) return count;
+    }
+    return count;
+  }
+
+  // ---- where a match may begin; whether it is bounded ----
+
+  void mark_starts(const Sequence& sequence) {
+    for (const plan::Step& step : sequence.steps) {
+      if (const auto* slot = std::get_if<SlotId>(&step.item)) {
+        for (const plan::ElementSet member : slots_[static_cast<std::size_t>(*slot)].members) {
+          for (std::size_t i = 0; i < scope_.places.size(); ++i) {
+            if ((member >> i & 1) != 0) scope_.places[i].starts = true;
+          }
+        }
+      } else if (const auto* group = std::get_if<Group>(&step.item)) {
+        mark_starts(group->body);
+      } else if (const auto* alternatives = std::get_if<plan::Alternatives>(&step.item)) {
+        for (const Sequence& branch : alternatives->branches) mark_starts(branch);
+      }
+      if (!nullable(step, slots_)) return;
+    }
+  }
+
+  /// True when the bounds of links and groups limit the time from the first event to the last. `first`: no event comes
+  /// before the sequence.
+  bool bounded(const Sequence& sequence, bool first) const {
+    for (const plan::Step& step : sequence.steps) {
+      if (std::holds_alternative<NotStep>(step.item)) {
+        // A NOT between waits for what follows it; a last one by itself.
+        if (&step == &sequence.steps.back() && !step.link.within) return false;
+        continue;
+      }
+      const bool reached = first || step.link.within.has_value();
+      if (!reached) return false;
+      if (const auto* slot = std::get_if<SlotId>(&step.item)) {
+        const plan::Slot& one = slots_[static_cast<std::size_t>(*slot)];
+        if (one.max > 1 || one.members.size() > 1) return false;
+      } else if (const auto* group = std::get_if<Group>(&step.item)) {
+        if (group->max > 1 || (!group->within && !bounded(group->body, first))) return false;
+      } else {
+        for (const Sequence& branch : std::get<plan::Alternatives>(step.item).branches) {
+          if (!bounded(branch, first)) return false;
+        }
+      }
+      first = false;
+    }
+    return true;
+  }
+
+  const ast::Rule& rule_;
+  Pattern& pattern_;
+  const std::vector<plan::Slot>& slots_;
+  RuleScope& scope_;
+  Reporter& report_;
+  bool too_many_ = false;
+};
+
+}  // namespace
+
+bool check_tree(const ast::Rule& rule, Pattern& pattern, RuleScope& scope) {
+  return TreeCheck(rule, pattern, scope).check();
+}
+
+}  // namespace cepd::dsl::checking

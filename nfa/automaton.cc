@@ -1,0 +1,305 @@
+#include "nfa/automaton.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace cepd::nfa {
+namespace {
+
+namespace plan = dsl::plan;
+using plan::Sequence;
+using plan::SlotId;
+
+bool nullable(const plan::Rule& rule, const Sequence& sequence);
+bool nullable(const plan::Rule& rule, const plan::Step& step) {
+  if (const auto* slot = std::get_if<SlotId>(&step.item)) return rule.slots[static_cast<std::size_t>(*slot)].min == 0;
+  if (std::holds_alternative<plan::NotStep>(step.item)) return true;
+  if (const auto* group = std::get_if<plan::Group>(&step.item)) {
+    return group->min == 0 || nullable(rule, group->body);
+  }
+  const auto& branches = std::get<plan::Alternatives>(step.item).branches;
+  return std::any_of(branches.begin(), branches.end(), [&](const Sequence& branch) { return nullable(rule, branch); });
+}
+bool nullable(const plan::Rule& rule, const Sequence& sequence) {
+  return std::all_of(sequence.steps.begin(), sequence.steps.end(),
+                     [&](const plan::Step& step) { return nullable(rule, step); });
+}
+
+/// A sequence of the tree with the step it stands in and, for the body of a group, the group.
+struct Frame {
+  const Sequence* sequence = nullptr;
+  const Frame* around = nullptr;
+  std::size_t index = 0;  ///< of the step of `around` that holds this sequence
+  const plan::Group* group = nullptr;
+  GroupId id{};
+
+  bool repeats() const { return group != nullptr && (group->min != 1 || group->max != 1); }
+};
+
+/// One way from a place of the pattern to the next events: what becomes a branch.
+struct Way {
+  std::vector<Edge> edges;
+  std::vector<CountTest> when;
+  std::optional<Accept> accept;
+  ElementSet guards = 0;              ///< NOTs passed since the place
+  std::vector<plan::ElementId> nots;  ///< the same, in their order
+  std::optional<StateId> greedy;      ///< the repeat that comes last on it, if GREEDY
+  GroupSet enters = 0, repeats = 0, inside = 0;
+};
+using FirstLink = std::optional<plan::Link>;  ///< instead of the link of the step that comes first in a repeat
+
+bool same_but_branches(const Edge& a, const Edge& b) {
+  return a.to == b.to && a.elements == b.elements && a.link.contiguity == b.link.contiguity &&
+         a.link.within == b.link.within && a.link.after == b.link.after && a.guards == b.guards &&
+         a.enters == b.enters && a.repeats == b.repeats && a.inside == b.inside;
+}
+
+class Compiler {
+ public:
+  explicit Compiler(const plan::Rule& rule) : rule_(rule) {
+    out_.guard_within.resize(rule.elements.size());
+    out_.states.resize(rule.slots.size());
+    for (std::size_t i = 0; i < rule.slots.size(); ++i) {
+      const plan::Slot& slot = rule.slots[i];
+      State& state = out_.states[i];
+      state.members = slot.members;
+      for (const ElementSet member : slot.members) state.elements |= member;
+      const auto members = static_cast<std::uint32_t>(slot.members.size());
+      state.min = members > 1 ? members : std::max(1U, slot.min);  // a state is entered with one event bound
+      state.max = members > 1 ? members : slot.max;
+      state.again = slot.again;
+      state.greedy = slot.greedy;
+      state.until = slot.until;
+    }
+  }
+
+  Automaton compile() {
+    const Frame root{&rule_.pattern};
+    collect_nots(rule_.pattern);
+    make_branches(out_.start, ways_from(root, 0, Way{}));
+    for (Edge& edge : out_.start.edges) {
+      edge.link = {};
+      edge.guards = 0;
+    }
+    states_in(root, 0);
+    return std::move(out_);
+  }
+
+ private:
+  void collect_nots(const Sequence& sequence) {
+    for (const plan::Step& step : sequence.steps) {
+      if (const auto* no = std::get_if<plan::NotStep>(&step.item)) {
+        out_.guard_within[static_cast<std::size_t>(no->element)] = step.link.within;
+        if (step.link.contiguity == plan::Contiguity::kStrict) out_.next_guards |= element_bit(no->element);
+      } else if (const auto* group = std::get_if<plan::Group>(&step.item)) {
+        collect_nots(group->body);
+      } else if (const auto* alternatives = std::get_if<plan::Alternatives>(&step.item)) {
+        for (const Sequence& branch : alternatives->branches) collect_nots(branch);
+      }
+    }
+  }
+
+  // ---- states ----
+
+  /// `inside`: groups with a bound around the sequence.
+  void states_in(const Frame& frame, GroupSet inside) {
+    for (std::size_t i = 0; i < frame.sequence->steps.size(); ++i) {
+      const plan::Step& step = frame.sequence->steps[i];
+      if (const auto* slot = std::get_if<SlotId>(&step.item)) {
+        State& state = out_.states[static_cast<std::size_t>(*slot)];
+        state.inside = inside;
+        Way start;
+        start.inside = inside;
+        if (state.greedy) start.greedy = state_of(*slot);
+        make_branches(state, ways_from(frame, i + 1, std::move(start)));
+      } else if (std::holds_alternative<plan::Group>(step.item)) {
+        const Frame body = body_of(frame, i);
+        states_in(body, body.group->within ? inside | group_bit(body.id) : inside);
+      } else if (const auto* alternatives = std::get_if<plan::Alternatives>(&step.item)) {
+        for (const Sequence& branch : alternatives->branches) states_in(Frame{&branch, &frame, i}, inside);
+      }
+    }
+  }
+
+  void make_branches(State& state, std::vector<Way> ways) {
+    for (Way& way : ways) {
+      // What waits for the deadline of a last NOT does so whatever the others take.
+      if (way.accept && way.accept->completes == Completes::kDeadline) {
+        Branch waiting{way.when, way.accept, true};
+        state.waiting |= BranchSet{1} << state.branches.size();
+        state.branches.push_back(std::move(waiting));
+        state.guards |= way.accept->guards;
+        way.accept.reset();
+        // A repeat that goes on needs a branch to do so in.
+        if (way.edges.empty() && state.max == 1) continue;
+      }
+      const BranchSet bit = BranchSet{1} << state.branches.size();
+      CEPD_CHECK(state.branches.size() < plan::kMaxBranches);
+      if (way.accept) state.guards |= way.accept->guards;
+      state.branches.push_back({std::move(way.when), std::move(way.accept), false});
+      for (Edge& edge : way.edges) {
+        state.guards |= edge.guards;
+        const auto same = std::find_if(state.edges.begin(), state.edges.end(),
+                                       [&](const Edge& known) { return same_but_branches(known, edge); });
+        if (same != state.edges.end()) {
+          same->branches |= bit;
+        } else {
+          edge.branches = bit;
+          state.edges.push_back(edge);
+        }
+      }
+    }
+    // Pattern order within each branch: what is written later comes later, the next repeat of a group last.
+    std::stable_sort(state.edges.begin(), state.edges.end(), [](const Edge& a, const Edge& b) {
+      return std::pair(a.repeats != 0, a.to) < std::pair(b.repeats != 0, b.to);
+    });
+    for (std::size_t i = 1; i < state.edges.size(); ++i) {
+      for (std::size_t k = 0; k < i; ++k) out_.ambiguous |= (state.edges[k].elements & state.edges[i].elements) != 0;
+    }
+  }
+
+  // ---- ways ----
+
+  std::vector<Way> ways_from(const Frame& frame, std::size_t index, Way way) {
+    ways_.clear();
+    // An event has just been bound in every group around the place, or nothing at all at the start.
+    go(frame, index, std::move(way), true, {});
+    return std::move(ways_);
+  }
+
+  Frame body_of(const Frame& frame, std::size_t index) {
+    const auto& group = std::get<plan::Group>(frame.sequence->steps[index].item);
+    Frame body{&group.body, &frame, index, &group, {}};
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
+      if (seen_[i] == &group) {
+        body.id = GroupId(static_cast<std::uint8_t>(i));
+        return body;
+      }
+    }
+    CEPD_CHECK(seen_.size() < plan::kMaxGroups);
+    body.id = GroupId(static_cast<std::uint8_t>(seen_.size()));
+    seen_.push_back(&group);
+    const std::uint32_t counted = group.max == plan::kUnbounded ? std::max(1U, minimum(group)) : group.max;
+    out_.groups.push_back({counted, group.within});
+    return body;
+  }
+
+  /// Empty repeats fill up the minimum.
+  std::uint32_t minimum(const plan::Group& group) const { return nullable(rule_, group.body) ? 0 : group.min; }
+
+  /// `bound`: an event of the innermost repeated group's present repeat is bound, so that the repeat may end.
+  void go(const Frame& frame, std::size_t index, Way way, bool bound, const FirstLink& first) {
+    if (index == frame.sequence->steps.size()) return end_of(frame, std::move(way), bound);
+    const plan::Step& step = frame.sequence->steps[index];
+    plan::Link link = first.value_or(step.link);
+    if (const auto* slot = std::get_if<SlotId>(&step.item)) {
+      add_edges(*slot, link, way);
+      if (rule_.slots[static_cast<std::size_t>(*slot)].min > 0) {
+        ways_.push_back(std::move(way));
+      } else {
+        go(frame, index + 1, std::move(way), bound, {});
+      }
+    } else if (const auto* no = std::get_if<plan::NotStep>(&step.item)) {
+      way.guards |= element_bit(no->element);
+      way.nots.push_back(no->element);
+      go(frame, index + 1, std::move(way), bound, {});
+    } else if (std::holds_alternative<plan::Group>(step.item)) {
+      const Frame body = body_of(frame, index);
+      Way into = way;
+      into.enters |= group_bit(body.id);
+      if (body.group->again == plan::Contiguity::kSkipTillAny) free_first(link);
+      go(body, 0, std::move(into), !body.repeats() && bound, link);
+      if (!body.repeats() || minimum(*body.group) > 0) return;
+      way.greedy.reset();
+      go(frame, index + 1, std::move(way), bound, {});
+    } else {
+      for (const Sequence& branch : std::get<plan::Alternatives>(step.item).branches) {
+        go(Frame{&branch, &frame, index}, 0, way, bound, link);
+      }
+    }
+  }
+
+  void end_of(const Frame& frame, Way way, bool bound) {
+    if (frame.around == nullptr) return accept(std::move(way));
+    if (frame.group == nullptr) return go(*frame.around, frame.index + 1, std::move(way), bound, {});
+    const GroupSet bit = group_bit(frame.id);
+    if (!frame.repeats()) {
+      way.inside &= ~bit;
+      way.enters &= ~bit;
+      return go(*frame.around, frame.index + 1, std::move(way), bound, {});
+    }
+    // A repeat that has bound nothing does not end: the way past the group is one of its own.
+    if (!bound) {
+      ways_.push_back(std::move(way));
+      return;
+    }
+    const plan::Group& group = *frame.group;
+    way.inside &= ~bit;
+    if (group.max > 1) {
+      Way next = way;
+      if (group.max != plan::kUnbounded) next.when.push_back({frame.id, 0, group.max - 1});
+      next.repeats = bit;
+      plan::Link again;
+      again.contiguity = group.again;
+      go(frame, 0, std::move(next), false, again);
+    }
+    if (minimum(group) > 1) way.when.push_back({frame.id, minimum(group), plan::kUnbounded});
+    go(*frame.around, frame.index + 1, std::move(way), true, {});
+  }
+
+  /// COMBINATIONS leaves out the first event of a repeat as it does the others; NEXT still means the very next event.
+  static void free_first(plan::Link& link) {
+    if (link.contiguity == plan::Contiguity::kSkipTillNext) link.contiguity = plan::Contiguity::kSkipTillAny;
+  }
+
+  void add_edges(SlotId id, plan::Link link, Way& way) {
+    const State& state = out_.states[static_cast<std::size_t>(id)];
+    if (!state.joins() && state.again == plan::Contiguity::kSkipTillAny) free_first(link);
+    for (const ElementSet member : state.members) {
+      way.edges.push_back(
+          {state_of(id), member, link, way.guards, 0, way.enters, way.repeats, way.inside & ~way.repeats});
+    }
+    way.greedy = state.greedy ? std::optional(state_of(id)) : std::nullopt;
+  }
+
+  void accept(Way way) {
+    Accept accept;
+    accept.guards = way.guards;
+    if (!way.nots.empty()) {
+      const bool next = (out_.next_guards & element_bit(way.nots.back())) != 0;
+      accept.completes = next ? Completes::kNextEvent : Completes::kDeadline;
+      if (!next) accept.within = longest(way.nots);
+    } else if (way.greedy) {
+      accept.completes = Completes::kRepeatEnd;
+      accept.greedy = *way.greedy;
+    }
+    way.accept = accept;
+    ways_.push_back(std::move(way));
+  }
+
+  /// How long a last absence lasts: as long as the longest of its NOTs; none: as long as the match may.
+  std::optional<Micros> longest(const std::vector<plan::ElementId>& nots) const {
+    Micros out{0};
+    for (const plan::ElementId no : nots) {
+      if ((out_.next_guards & element_bit(no)) != 0) continue;
+      const auto within = out_.guard_within[static_cast<std::size_t>(no)];
+      if (!within) return std::nullopt;
+      out = std::max(out, *within);
+    }
+    return out;
+  }
+
+  static StateId state_of(SlotId slot) { return StateId(static_cast<std::uint16_t>(slot)); }
+
+  const plan::Rule& rule_;
+  Automaton out_;
+  std::vector<const plan::Group*> seen_;  // by GroupId
+  std::vector<Way> ways_;
+};
+
+}  // namespace
+
+Automaton compile_automaton(const plan::Rule& rule) { return Compiler(rule).compile(); }
+
+}  // namespace cepd::nfa
