@@ -154,7 +154,8 @@ class Compiler {
     std::stable_sort(state.edges.begin(), state.edges.end(), [](const Edge& a, const Edge& b) {
       return std::pair(a.repeats != 0, a.to) < std::pair(b.repeats != 0, b.to);
     });
-    for (std::size_t i = 1; i < state.edges.size(); ++i) {
+    for (std::size_t i = 0; i < state.edges.size(); ++i) {
+      out_.ambiguous |= state.max > 1 && (state.edges[i].elements & state.elements) != 0;
       for (std::size_t k = 0; k < i; ++k) out_.ambiguous |= (state.edges[k].elements & state.edges[i].elements) != 0;
     }
   }

@@ -81,6 +81,16 @@ class Names {
     for (; set != 0; set &= set - 1) numbers.push_back(std::to_string(__builtin_ctzll(set) + 1));
     return "   way " + boost::algorithm::join(numbers, ", ");
   }
+  /// `way 2: 2 or more repeats of the group so far`; of branches that are not always open.
+  static std::string counts_text(const Branch& branch) {
+    std::vector<std::string> tests;
+    for (const CountTest& test : branch.when) {
+      const std::string group = " repeats of group " + std::to_string(static_cast<unsigned>(test.group) + 1);
+      tests.push_back(test.max == plan::kUnbounded ? std::to_string(test.min) + " or more" + group
+                                                   : "at most " + std::to_string(test.max) + group);
+    }
+    return boost::algorithm::join(tests, ", ");
+  }
   std::string edge_text(const Edge& edge) const {
     std::string out = contiguity(edge.link.contiguity);
     if (edge.link.within) out += " within " + format_duration(*edge.link.within);
@@ -90,7 +100,14 @@ class Names {
   std::string edge_notes(const State& from, const Edge& edge) const {
     std::string out;
     if (edge.guards != 0) out += "   [" + guards(edge.guards) + "]";
-    if (edge.repeats != 0) out += "   next repeat";
+    for (std::size_t i = 0; i < automaton_.groups.size(); ++i) {
+      const std::string group = " group " + std::to_string(i + 1);
+      if ((edge.enters >> i & 1) != 0) out += "   into" + group;
+      if ((edge.repeats >> i & 1) != 0) out += "   next repeat of" + group;
+      if ((edge.inside >> i & 1) != 0) {
+        out += "   within " + format_duration(*automaton_.groups[i].within) + " of the start of" + group;
+      }
+    }
     return out + branch_text(from, edge.branches);
   }
   static std::string contiguity(plan::Contiguity contiguity) {
@@ -174,6 +191,9 @@ std::string explain(const Network& network, std::size_t index) {
     }
     for (std::size_t k = 0; k < state.branches.size(); ++k) {
       const Branch& branch = state.branches[k];
+      if (!branch.when.empty()) {
+        out += "               way " + std::to_string(k + 1) + " after " + Names::counts_text(branch) + "\n";
+      }
       if (!branch.accept) continue;
       out += "               " + names.completes(*branch.accept) + names.branch_text(state, BranchSet{1} << k) + "\n";
     }
