@@ -9,7 +9,7 @@ Kinds kinds_of(FieldType type) {
     case FieldType::kInt:
       return Kind::kInt;
     case FieldType::kDouble:
-      return Kinds::number();
+      return Kind::kDouble;
     case FieldType::kString:
       return Kind::kString;
     case FieldType::kTimestamp:

@@ -32,7 +32,8 @@ class Kinds {
   unsigned bits_ = 0;
 };
 
-/// Kinds of the values that an event of a declared type can have there. A declared double also takes ints.
+/// Kinds of the values that an event of a declared type can have there. An int is read as a double where one is
+/// declared.
 Kinds kinds_of(FieldType type);
 
 /// "string", "number", "int or string", "null": for messages.

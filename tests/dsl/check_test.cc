@@ -104,7 +104,7 @@ TEST_CASE("check: once an EVENT exists, types and fields must be declared") {
   CHECK(errors(events + "RULE r KEY price MATCH cart_add THEN payment_fail WITHIN 5m") ==
         "`price`: payment_fail has no field price\n");
   CHECK(errors(events + "RULE r MATCH cart_add[price.net > 3]") ==
-        "`price.net`: the field price of cart_add is declared as number and has no parts\n");
+        "`price.net`: the field price of cart_add is declared as double and has no parts\n");
   CHECK(errors(events + "RULE r MATCH (cart_add | payment_fail)[amount > 3]") != "");
   CHECK(errors(events + "RULE r MATCH cart_add | payment_fail[amount > 3]") == "");
   CHECK(errors(events + "RULE r MATCH cart_add[ts > @\"2026-01-05T22:00:00Z\" AND type = \"cart_add\"]") == "");
