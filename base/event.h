@@ -16,7 +16,7 @@ struct Event {
   EventTime time{};
   TypeId type = kOtherType;
   std::string other_type;        ///< the type's name when `type` is kOtherType, else empty
-  SourcePosition position;       ///< of a derived event: the one of the input event that set it off
+  SourcePosition position;       ///< of a derived event: none, `maker` stands for it
   std::optional<MatchId> maker;  ///< the match that made a derived event (EMIT … INTO)
   bool shadow = false;           ///< made by a SHADOW rule or one fed by such: read by SHADOW rules only
   std::uint64_t sequence = 0;    ///< place in the engine's total order, given when the event is handled

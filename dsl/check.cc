@@ -4,8 +4,10 @@
 #include <deque>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <tuple>
 
+#include "dsl/check_chain.h"
 #include "dsl/check_rule.h"
 #include "dsl/check_test_block.h"
 
@@ -133,27 +135,48 @@ class SetChecker {
   }
 
   void rules() {
-    bool some_disabled = false;
+    std::vector<checking::ChainRule> loaded, all;
     for_each<ast::Rule>([&](const ast::Rule& rule, Reporter& report) {
-      if (rule.status == ast::RuleStatus::kDisabled) {
-        some_disabled = true;
-      } else {
-        result_.rules.push_back(checking::check_rule(rule, set_, report, note_of(rule)));
-      }
+      all.push_back({&rule, &report});
+      if (rule.status != ast::RuleStatus::kDisabled) loaded.push_back(all.back());
     });
-    if (!some_disabled) return;
-    // A rule that is not loaded must not make the decoder read anything.
+    checking::report_cycles(loaded);
+    check_makers_first(loaded, [&](plan::Rule rule) { result_.rules.push_back(std::move(rule)); });
+    if (loaded.size() == all.size()) return;
+    // A rule that is not loaded must not make the decoder read anything, and makes nothing for those that are.
     FieldPlan aside = fields_;
+    const auto made = set_.made;
     set_.fields = &aside;
-    for_each<ast::Rule>([&](const ast::Rule& rule, Reporter&) {
-      if (rule.status == ast::RuleStatus::kDisabled) checking::register_types(rule, set_);
-    });
-    for_each<ast::Rule>([&](const ast::Rule& rule, Reporter& report) {
-      if (rule.status != ast::RuleStatus::kDisabled) return;
-      checking::check_rule(rule, set_, report, note_of(rule));
-      result_.disabled.push_back(rule.name.text);
-    });
+    std::erase_if(all, [](const auto& each) { return each.rule->status != ast::RuleStatus::kDisabled; });
+    for (const checking::ChainRule& each : all) checking::register_types(*each.rule, set_);
+    check_makers_first(all, [&](const plan::Rule& rule) { result_.disabled.push_back(rule.name); });
     set_.fields = &fields_;
+    set_.made = made;
+  }
+
+  /// What a rule reads is known when the rules that make it have been checked.
+  template <class Add>
+  void check_makers_first(const std::vector<checking::ChainRule>& rules, const Add& add) {
+    const std::vector<std::uint32_t> levels = checking::chain_levels(rules);
+    std::vector<std::size_t> order(rules.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    // Level 0 last: in a cycle, which is reported, there is no first.
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return levels[a] - 1 < levels[b] - 1; });
+    const auto open = [&](const ast::Rule& rule) {
+      for (const ast::Name* type : checking::made_types(rule)) set_.made[type->text].open = true;
+    };
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      if (levels[i] == 0) open(*rules[i].rule);
+    }
+    for (const std::size_t i : order) {
+      const ast::Rule& rule = *rules[i].rule;
+      checking::RuleNote& note = note_of(rule);
+      plan::Rule checked = checking::check_rule(rule, set_, *rules[i].report, note);
+      checked.level = levels[i];
+      if (!note.sound) open(rule);
+      add(std::move(checked));
+    }
   }
 
   /// What tests need to know of the rule; of a second rule with a name nobody asks.

@@ -197,7 +197,6 @@ Items build_items(RuleScope& scope, const ast::Emit* emit) {
     }
     return out;
   }
-  if (emit->into) scope.report.error(emit->into->where, "EMIT … INTO is not supported yet");
   for (const ast::Item& item : emit->items) {
     ExprBuilder builder(scope, Place::kEmit);
     const Built built = builder.build(*item.value);

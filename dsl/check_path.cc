@@ -58,7 +58,27 @@ std::optional<std::pair<Kinds, bool>> field_kinds(const SetContext& set, const p
   std::vector<std::string> names;
   for (const TypeId id : types.ids) {
     const FieldPlan::Type& type = set.fields->type(id);
-    if (!type.declared) return std::pair(Kinds::all(), false);
+    if (!type.declared) {
+      const auto made = set.made.find(type.name);
+      if (made == set.made.end() || made->second.open || set.unread.more || set.unread.types.count(type.name) != 0)
+        return std::pair(Kinds::all(), false);
+      for (const auto& [name, of] : made->second.fields) names.push_back(name);
+      const auto field = made->second.fields.find(*first);
+      if (!set.declared) {
+        // Events of that type may come from a source as well, with other fields.
+        if (field == made->second.fields.end() && types.ids.size() == 1) {
+          report.warn(where, "no rule that makes " + type.name + " emits " + quoted_if_needed(*first),
+                      did_you_mean(*first, names));
+        }
+        return std::pair(Kinds::all(), false);
+      }
+      if (field == made->second.fields.end()) continue;
+      found = true;
+      if (with_field.empty()) with_field = type.name;
+      // Parts of arrays and objects may be anything.
+      kinds = kinds | (ref.path.steps.size() > 1 && field->second.overlaps(Kind::kJson) ? Kinds::all() : field->second);
+      continue;
+    }
     for (const DeclaredField& field : *type.declared) {
       names.push_back(field.name);
       if (field.name != *first) continue;
@@ -74,7 +94,7 @@ std::optional<std::pair<Kinds, bool>> field_kinds(const SetContext& set, const p
     report.error(where, list + " has no field " + quoted_if_needed(*first), did_you_mean(*first, names));
     return std::nullopt;
   }
-  if (ref.path.steps.size() > 1) {
+  if (ref.path.steps.size() > 1 && !kinds.is_all()) {
     report.error(where, "the field " + *first + " of " + with_field + " is declared as " + to_string(kinds) +
                             " and has no parts");
     return std::nullopt;

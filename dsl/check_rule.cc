@@ -4,6 +4,8 @@
 #include <set>
 
 #include "dsl/check_action.h"
+#include "dsl/check_chain.h"
+#include "dsl/check_into.h"
 #include "dsl/check_null.h"
 #include "dsl/check_pattern.h"
 #include "dsl/check_warn.h"
@@ -76,6 +78,7 @@ class RuleChecker {
     out.bounded = out.within.has_value() || pattern_.bounded;
     note.sound = report_.errors() == before;
     if (!note.sound) return out;
+    warn_shadow_input(rule_, scope_.set, report_);
     warn(RuleText{rule_, pattern_.written, conditions_}, out, scope_, report_);
     out.fingerprint = print_pattern(out, *scope_.set.fields) + print_reads(out, *scope_.set.fields);
     out.text = print(rule_);
@@ -221,17 +224,24 @@ class RuleChecker {
       any |= out.from->back().types.any;
       types.insert(out.from->back().types.ids.begin(), out.from->back().types.ids.end());
     }
-    if (any) return;
     for (const WrittenElement& each : pattern_.written) {
       for (const ast::EventPattern* event : each.events) {
-        for (const ast::Name& type : event->types) {
-          const auto id = scope_.set.fields->find(type.text);
-          if (id && types.count(*id) == 0) {
-            report_.error(type.where, type.text + " stands in the pattern and not in FROM: none would ever come",
-                          "add it to FROM");
-          }
-        }
+        for (const ast::Name& type : event->types) stands_in_from(type, types, any);
       }
+    }
+  }
+
+  /// A type of the pattern against what FROM names; `any`: a `*` is among it.
+  void stands_in_from(const ast::Name& type, const std::set<TypeId>& from, bool any) {
+    const bool made = scope_.set.made.count(type.text) != 0;
+    const auto id = scope_.set.fields->find(type.text);
+    if (!id || from.count(*id) != 0 || (any && !made)) return;
+    if (any) {
+      report_.error(type.where, type.text + " is made by rules, and * in FROM is what comes from sources",
+                    "add " + quoted_if_needed(type.text) + " to FROM");
+    } else {
+      report_.error(type.where, type.text + " stands in the pattern and not in FROM: none would ever come",
+                    "add it to FROM");
     }
   }
 
@@ -376,17 +386,25 @@ class RuleChecker {
 
   void results(plan::Rule& out, RuleNote& note) {
     Items emit = build_items(scope_, rule_.emit ? &*rule_.emit : nullptr);
+    out.into = build_into(scope_, rule_.emit ? &*rule_.emit : nullptr, emit);
     out.labels = build_labels(scope_, rule_.labels);
-    out.actions = rule_.actions.empty() ? std::vector{log_action(emit, false)}
-                                        : build_actions(scope_, rule_.actions, emit, out.labels);
+    if (!rule_.actions.empty()) {
+      out.actions = build_actions(scope_, rule_.actions, emit, out.labels);
+    } else if (!out.into) {
+      out.actions.push_back(log_action(emit, false));
+    }
     for (const plan::Item& item : emit.items) note.emitted.push_back(item.name);
     out.emit = std::move(emit.items);
     if (!rule_.on_timeout) return;
     const ast::OnTimeout& written = *rule_.on_timeout;
     Items late = build_items(scope_, written.emit ? &*written.emit : nullptr);
     out.on_timeout.emplace();
-    out.on_timeout->actions = written.actions.empty() ? std::vector{log_action(late, true)}
-                                                      : build_actions(scope_, written.actions, late, out.labels);
+    out.on_timeout->into = build_into(scope_, written.emit ? &*written.emit : nullptr, late);
+    if (!written.actions.empty()) {
+      out.on_timeout->actions = build_actions(scope_, written.actions, late, out.labels);
+    } else if (!out.on_timeout->into) {
+      out.on_timeout->actions.push_back(log_action(late, true));
+    }
     for (const plan::Item& item : late.items) note.emitted_on_timeout.push_back(item.name);
     out.on_timeout->emit = std::move(late.items);
   }
@@ -401,6 +419,10 @@ class RuleChecker {
 }  // namespace
 
 void register_types(const ast::Rule& rule, SetContext& set) {
+  for (const ast::Name* type : made_types(rule)) {
+    set.fields->add_type(type->text);
+    set.made[type->text].shadow_only &= rule.status == ast::RuleStatus::kShadow;
+  }
   for_each_event(rule, [&](const ast::EventPattern& event) {
     for (const ast::Name& type : event.types) set.fields->set_named(set.fields->add_type(type.text));
   });

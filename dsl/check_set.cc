@@ -45,7 +45,9 @@ bool SetContext::known_type(const ast::Name& type, Reporter& report) const {
   if (!declared) return true;
   if (const auto id = fields->find(type.text); id && fields->type(*id).declared) return true;
   if (unread.more || unread.types.count(type.text) != 0) return true;
+  if (made.count(type.text) != 0) return true;
   std::vector<std::string> names;
+  for (const auto& [name, fields_of_it] : made) names.push_back(name);
   for (const FieldPlan::Type& each : fields->types()) {
     if (each.declared) names.push_back(each.name);
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dsl/check.h"
+#include "dsl/check_kinds.h"
 #include "dsl/check_report.h"
 
 namespace cepd::dsl::checking {
@@ -20,6 +21,13 @@ struct RuleNote {
   std::vector<std::string> emitted, emitted_on_timeout;  ///< names of items
 };
 
+/// A type that rules make (EMIT … INTO), as far as their items tell.
+struct MadeType {
+  std::map<std::string, Kinds, std::less<>> fields;  ///< emitted items, and the first names of key fields
+  bool open = false;                                 ///< a maker has mistakes: it may be meant to have other fields
+  bool shadow_only = true;                           ///< all makers are SHADOW rules
+};
+
 class SetContext {
  public:
   SetContext(const CheckOptions& check_options, FieldPlan& plan) : options(check_options), fields(&plan) {}
@@ -29,7 +37,8 @@ class SetContext {
   bool declared = false;  ///< an EVENT exists: every type must have one
   std::map<std::string, ast::Literal, std::less<>> constants;
   std::map<std::string, RuleNote, std::less<>> rules;
-  ast::Unread unread;  ///< of all files
+  ast::Unread unread;                                 ///< of all files
+  std::map<std::string, MadeType, std::less<>> made;  ///< by rules that are loaded; for DISABLED ones also by such
 
   /// The literal that `$name` stands for; null, and reported, when there is none (or its CONST could not be read).
   const ast::Literal* constant(const std::string& name, ast::Location where, Reporter& report) const;
@@ -38,7 +47,7 @@ class SetContext {
   /// The same, but zero is allowed.
   std::optional<Micros> duration_or_zero(const ast::DurationTerm& term, std::string_view keyword,
                                          Reporter& report) const;
-  /// Reports a type that is not declared where all must be.
+  /// Reports a type that is neither declared nor made by a rule where all must be.
   bool known_type(const ast::Name& type, Reporter& report) const;
   /// Compiled once for all rules that use it; null, and reported, when it is no regular expression.
   std::shared_ptr<const re2::RE2> regex(const std::string& pattern, ast::Location where, Reporter& report);

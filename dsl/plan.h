@@ -277,7 +277,8 @@ struct Limit {
 };
 struct OnTimeout {
   std::vector<Item> emit;       ///< the key fields where none is written
-  std::vector<Action> actions;  ///< log where none is written
+  std::optional<TypeId> into;   ///< the type of event that each time-out makes
+  std::vector<Action> actions;  ///< log where neither DO nor INTO is written
 };
 
 enum class Status : std::uint8_t { kEnabled, kShadow };
@@ -299,9 +300,11 @@ struct Rule {
   Policy policy = Policy::kConsume;
   ElementId policy_element{};  ///< of kSkipToFirst, kSkipToLast
   std::vector<Item> emit;      ///< the key fields where none is written
+  std::optional<TypeId> into;  ///< the type of event that each match makes
+  std::uint32_t level = 1;     ///< of the chain: above the makers of all types that it reads
   std::optional<Limit> limit;
   std::vector<Item> labels;     ///< values are constants
-  std::vector<Action> actions;  ///< log where none is written
+  std::vector<Action> actions;  ///< log where neither DO nor INTO is written
   std::optional<OnTimeout> on_timeout;
 
   /// Equal in two sets exactly when partial matches of the one may go on under the other: name, input, key, pattern,

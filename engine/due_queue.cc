@@ -9,10 +9,9 @@ int compare_keys(const std::vector<Value>& a, const std::vector<Value>& b) {
   return 0;
 }
 
-std::vector<DueQueue::Entry> DueQueue::take_earliest() {
+std::vector<DueQueue::Entry> DueQueue::take(EventTime time, std::uint32_t level) {
   std::vector<Entry> due;
-  const EventTime time = entries_.top().time;
-  while (!entries_.empty() && entries_.top().time == time) {
+  while (!entries_.empty() && entries_.top().time == time && entries_.top().level == level) {
     due.push_back(entries_.top());
     --due.back().key->due_entries;
     entries_.pop();

@@ -4,7 +4,9 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "base/check.h"
+#include "engine/derived_queue.h"
 #include "engine/due_queue.h"
+#include "engine/event_maker.h"
 #include "engine/order.h"
 #include "engine/rule_runtime.h"
 #include "engine/snapshot.h"
@@ -19,6 +21,9 @@ struct Engine::Impl {
   EventOrder order;
   DueQueue due;
   std::vector<RuleRuntime> rules;  // by index in RuleSet::rules
+  std::vector<EventMaker> makers;  // likewise
+  DerivedQueue derived;            // empty between two places of the total order
+  std::uint32_t top_level = 0;
   Arena scratch;
   std::uint64_t next_sequence = 1;
   std::uint64_t handled = 0;
@@ -27,33 +32,64 @@ struct Engine::Impl {
 
   void make_rules() {
     rules.clear();
+    makers.clear();
     rules.reserve(network->rules().rules.size());
-    for (std::uint32_t i = 0; i < network->rules().rules.size(); ++i) rules.emplace_back(network, i, options);
+    std::vector<std::uint32_t> levels;
+    for (std::uint32_t i = 0; i < network->rules().rules.size(); ++i) {
+      rules.emplace_back(network, i, options);
+      makers.emplace_back(*network, rules[i].rule());
+      levels.push_back(rules[i].rule().level);
+    }
+    top_level = levels.empty() ? 0 : *std::max_element(levels.begin(), levels.end());
+    due.begin(std::move(levels));
   }
 
-  void report(MatchPtr match) { handlers.match(std::move(match)); }
+  RuleRuntime::Report report_of(std::uint32_t rule) {
+    return [this, rule](MatchPtr match) {
+      if (auto event = makers[rule].make(*match)) derived.add(rule, rules[rule].rule().level, std::move(event));
+      handlers.match(std::move(match));
+    };
+  }
 
-  /// Everything that falls due before `limit`; at the end of time everything.
+  /// Everything that falls due before `limit`; at the end of time everything. Level by level: what a deadline makes is
+  /// handled before the deadlines of higher levels at the same time.
   void fire_due(EventTime limit) {
-    const auto report_match = [this](MatchPtr match) { report(std::move(match)); };
     while (const auto earliest = due.earliest()) {
       if (*earliest >= limit && limit != kMaxTime) return;
-      for (const DueQueue::Entry& entry : due.take_earliest()) {
-        rules[entry.rule].fire(*entry.key, entry.time, due, scratch, report_match);
-        scratch.release();
+      for (std::uint32_t level = 1; level <= top_level; ++level) {
+        for (const DueQueue::Entry& entry : due.take(*earliest, level)) {
+          rules[entry.rule].fire(*entry.key, entry.time, due, scratch, report_of(entry.rule));
+          scratch.release();
+        }
+        handle_derived(level);
       }
     }
   }
 
   void handle(std::shared_ptr<Event> event) {
-    event->sequence = next_sequence++;
     // Only an event that still waits is stored, or decoded again after a reload, from its bytes.
     if (!options.keep_raw) std::string().swap(event->raw);
     ++handled;
+    const std::vector<nfa::RuleInput>& inputs = network->inputs(event->type);
+    give(std::move(event), inputs);
+    for (std::uint32_t level = 1; level < top_level; ++level) handle_derived(level);
+  }
+
+  /// The events that rules of `level` have made at this place; they have all been at work.
+  void handle_derived(std::uint32_t level) {
+    for (std::shared_ptr<Event>& event : derived.take(level)) {
+      const std::vector<nfa::RuleInput>& inputs = network->derived_inputs(event->type);
+      give(std::move(event), inputs);
+    }
+  }
+
+  void give(std::shared_ptr<Event> event, const std::vector<nfa::RuleInput>& inputs) {
+    event->sequence = next_sequence++;
     const EventPtr shared = std::move(event);
-    const auto report_match = [this](MatchPtr match) { report(std::move(match)); };
-    for (const nfa::RuleInput& input : network->inputs(shared->type)) {
-      rules[input.rule].handle(input, shared, due, scratch, report_match);
+    for (const nfa::RuleInput& input : inputs) {
+      RuleRuntime& rule = rules[input.rule];
+      if (shared->shadow && rule.rule().status != dsl::plan::Status::kShadow) continue;
+      rule.handle(input, shared, due, scratch, report_of(input.rule));
       scratch.release();
     }
   }
@@ -112,7 +148,6 @@ std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const Deco
   std::vector<RuleRuntime> before = std::move(impl_->rules);
   const std::shared_ptr<const nfa::Network> old_network = std::move(impl_->network);
   impl_->network = std::move(network);
-  impl_->due.clear();
   impl_->make_rules();
 
   boost::unordered_flat_map<std::string_view, RuleRuntime*> by_meaning;

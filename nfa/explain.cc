@@ -3,6 +3,8 @@
 #include <boost/algorithm/string/join.hpp>
 #include <boost/algorithm/string/replace.hpp>
 
+#include "nfa/chain_text.h"
+
 namespace cepd::nfa {
 namespace {
 
@@ -174,6 +176,7 @@ std::string explain(const Network& network, std::size_t index) {
                          : std::string("none: partial matches wait until the state TTL")) +
          "\n";
   out += "  after match   " + policy_text(names) + "\n";
+  out += chain_text(network, index);
   out += "  evaluator     plain, one partial match at a time\n";
   out += "  states\n";
   for (const Edge& edge : names.automaton().start.edges) {

@@ -35,17 +35,24 @@ class Network {
   const dsl::RuleSet& rules() const { return *rules_; }
   const FieldPlan& fields() const { return rules_->fields; }
   const Automaton& automaton(std::size_t rule) const { return automata_[rule]; }
-  /// The rules that an event of this type may concern, in the order of their names. Ids newer than the plan count as
-  /// kOtherType.
+  /// The rules that an event of this type from a source may concern, in the order of their names. Ids newer than the
+  /// plan count as kOtherType.
   const std::vector<RuleInput>& inputs(TypeId type) const {
     const auto index = static_cast<std::size_t>(type);
     return inputs_[index < inputs_.size() ? index : 0];
   }
+  /// The same for an event that a rule made: only rules that name the type, not those with a `*`. Empty for a type that
+  /// no rule makes.
+  const std::vector<RuleInput>& derived_inputs(TypeId type) const {
+    return derived_inputs_[static_cast<std::size_t>(type)];
+  }
+  /// The rules that make events of this type, in the order of their names.
+  std::vector<std::uint32_t> makers(TypeId type) const;
 
  private:
   std::shared_ptr<const dsl::RuleSet> rules_;
   std::vector<Automaton> automata_;
-  std::vector<std::vector<RuleInput>> inputs_;  // by type
+  std::vector<std::vector<RuleInput>> inputs_, derived_inputs_;  // by type
 };
 
 }  // namespace cepd::nfa

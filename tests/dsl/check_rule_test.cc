@@ -52,10 +52,6 @@ TEST_CASE("EMIT: an item named as a key field must be that field") {
         "`u`: an item called u must be the key field u (give it another name)\n");
 }
 
-TEST_CASE("EMIT INTO is not supported yet") {
-  CHECK(errors("RULE r MATCH a EMIT a.x INTO y") == "`y`: EMIT … INTO is not supported yet\n");
-}
-
 TEST_CASE("LIMIT, LABELS") {
   const auto set = loaded("CONST team = 'x' RULE r MATCH a LIMIT 3 PER 1h LABELS team: $team, level: -3, on: true");
   const plan::Rule& rule = set->rules[0];
