@@ -1,5 +1,7 @@
 #include "app/pump.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 
 #include "app/action_calls.h"
@@ -102,6 +104,7 @@ void Pump::take(const adapters::Message& message) {
                             message.bytes);
     return;
   }
+  if (const auto warning = made_types_.from_source(engine_.network(), event->type)) spdlog::warn("{}", *warning);
   engine_.push(std::move(event));
 }
 

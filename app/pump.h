@@ -11,6 +11,7 @@
 
 #include "adapters/dead_letter.h"
 #include "adapters/open.h"
+#include "app/made_types.h"
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "state/backend.h"
@@ -72,6 +73,7 @@ class Pump {
   std::map<PartitionId, PartitionState> partitions_;
   std::chrono::steady_clock::time_point started_;
   std::uint64_t messages_ = 0;
+  MadeTypes made_types_;
   engine::Engine engine_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "adapters/decoder.h"
 #include "app/commands.h"
+#include "app/made_types.h"
 #include "app/rule_messages.h"
 #include "engine/engine.h"
 
@@ -25,6 +26,7 @@ struct Replay {
   std::string out;  // lines not yet written
   std::uint64_t bad = 0, late = 0;
   std::vector<std::uint64_t> late_by_rule;  // events of a type that the rule names
+  MadeTypes made_types;
 
   Replay(const ReplayArguments& args, std::shared_ptr<const nfa::Network> rules, adapters::DecoderOptions decoding,
          engine::EngineOptions options)
@@ -160,6 +162,9 @@ int replay_command(const ReplayArguments& arguments) {
       continue;
     }
     auto& event = std::get<std::shared_ptr<Event>>(decoded);
+    if (const auto warning = replay.made_types.from_source(*network, event->type)) {
+      std::cerr << arguments.input << ":" << line + 1 << ": warning: " << *warning << "\n";
+    }
     if (arguments.sort) {
       all.push_back(std::move(event));
     } else {
