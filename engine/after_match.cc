@@ -37,8 +37,12 @@ std::uint64_t sequence_of(const std::vector<Bound>& bound, plan::ElementId eleme
   return found;  // 0 when nothing is bound to it, which the check refuses: then nothing started before it
 }
 
-void drop_from(std::vector<Run>& runs, const plan::Rule& rule, const std::vector<Bound>& taken) {
-  std::erase_if(runs, [&](const Run& run) { return drops(rule, taken, run.bound); });
+void drop_from(std::vector<Run>& runs, const plan::Rule& rule, const std::vector<Bound>& taken, Trace* trace) {
+  std::erase_if(runs, [&](const Run& run) {
+    const bool gone = drops(rule, taken, run.bound);
+    if (gone && trace != nullptr) trace->by_policy(run.bound, taken);
+    return gone;
+  });
 }
 
 }  // namespace
@@ -63,7 +67,7 @@ bool drops(const plan::Rule& rule, const std::vector<Bound>& taken, const std::v
 }
 
 std::size_t take_matches(const plan::Rule& rule, std::vector<Candidate>& completed, std::vector<Run>& runs,
-                         std::vector<Run>& expired, const std::function<void(const Candidate&)>& report) {
+                         std::vector<Run>& expired, const std::function<void(const Candidate&)>& report, Trace* trace) {
   std::sort(completed.begin(), completed.end(),
             [](const Candidate& a, const Candidate& b) { return taken_before(a.bound, b.bound); });
   completed.erase(std::unique(completed.begin(), completed.end(), same_match), completed.end());
@@ -71,16 +75,17 @@ std::size_t take_matches(const plan::Rule& rule, std::vector<Candidate>& complet
   std::vector<const Candidate*> taken;
   std::size_t dropped = 0;
   for (const Candidate& candidate : completed) {
-    const bool gone = std::any_of(taken.begin(), taken.end(), [&](const Candidate* earlier) {
+    const auto by = std::find_if(taken.begin(), taken.end(), [&](const Candidate* earlier) {
       return drops(rule, earlier->bound, candidate.bound);
     });
-    if (gone) {
+    if (by != taken.end()) {
+      if (trace != nullptr) trace->by_policy(candidate.bound, (*by)->bound);
       ++dropped;
       continue;
     }
     taken.push_back(&candidate);
-    drop_from(runs, rule, candidate.bound);
-    drop_from(expired, rule, candidate.bound);
+    drop_from(runs, rule, candidate.bound, trace);
+    drop_from(expired, rule, candidate.bound, trace);
     report(candidate);
   }
   return dropped;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/run.h"
+#include "engine/trace.h"
 
 namespace cepd::engine {
 
@@ -15,9 +16,9 @@ bool drops(const dsl::plan::Rule& rule, const std::vector<Bound>& taken, const s
 
 /// Orders `completed`, removes duplicates, and calls `report` for each that is taken; removes from `runs` and from
 /// `expired` what the taken ones drop. Matches that HAVING drops must be gone before. Returns how many complete matches
-/// the policy dropped.
+/// the policy dropped. `trace` may be null.
 std::size_t take_matches(const dsl::plan::Rule& rule, std::vector<Candidate>& completed, std::vector<Run>& runs,
-                         std::vector<Run>& expired, const std::function<void(const Candidate&)>& report);
+                         std::vector<Run>& expired, const std::function<void(const Candidate&)>& report, Trace* trace);
 
 /// True when a match at `time` may act: fewer than `limit.count` that acted have a time in (time - per, time]. Notes it
 /// in `acted`.

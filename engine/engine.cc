@@ -247,6 +247,13 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
   return restored;
 }
 
+void Engine::set_trace(const std::string& name, Trace* trace) {
+  const auto rule = std::find_if(impl_->rules.begin(), impl_->rules.end(),
+                                 [&](const RuleRuntime& each) { return each.rule().name == name; });
+  CEPD_CHECK(rule != impl_->rules.end());
+  rule->set_trace(trace);
+}
+
 std::vector<RuleCounts> Engine::counts() const {
   std::vector<RuleCounts> counts;
   for (const RuleRuntime& rule : impl_->rules) counts.push_back(rule.counts());

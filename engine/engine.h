@@ -22,6 +22,8 @@
 
 namespace cepd::engine {
 
+class Trace;
+
 struct EngineOptions {
   /// Event time after which a partial match of a rule without WITHIN is dropped; none: never. (A WITHIN without
   /// time-outs.)
@@ -91,6 +93,9 @@ class Engine {
     std::size_t keys = 0, dropped = 0, waiting = 0;
   };
   Result<Restored> restore(state::StateBackend& backend, const DecodeAgain& decode_again);
+
+  /// Tells `trace` every decision about this rule from now on, until the next swap(). Requires a rule of that name.
+  void set_trace(const std::string& rule, Trace* trace);
 
   std::vector<RuleCounts> counts() const;  ///< in the order of rule names
   std::uint64_t events() const;            ///< handled

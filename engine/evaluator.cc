@@ -63,19 +63,24 @@ std::optional<plan::ElementId> Evaluator::taker(ElementSet elements, const Run& 
   for (; elements != 0; elements &= elements - 1) {
     const auto id = static_cast<plan::ElementId>(__builtin_ctzll(elements));
     const plan::Element& element = rule_.elements[static_cast<std::size_t>(id)];
-    if (!accepts(element.test, step.event(), run.bound, step.state, step.scratch)) continue;
     const nfa::Scope scope{&step.event(), run.bound, step.state.key, {}, &network_.fields()};
-    const bool joint = std::all_of(element.joint.begin(), element.joint.end(), [&](const plan::JointCondition& each) {
+    const auto joint_holds = [&](const plan::JointCondition& each) {
       return (each.others & ~members) != 0 || nfa::holds({&each.condition, 1}, scope, step.scratch, errors_);
-    });
-    if (joint) return id;
+    };
+    if (accepts(element.test, step.event(), run.bound, step.state, step.scratch) &&
+        std::all_of(element.joint.begin(), element.joint.end(), joint_holds)) {
+      return id;
+    }
+    if (trace_ != nullptr) trace_->refused(run, id, step.offer.event);
   }
   return std::nullopt;
 }
 
 bool Evaluator::until_accepts(const nfa::State& state, const Run& run, Step& step) {
-  return state.until && (step.offer.elements & element_bit(*state.until)) != 0 &&
-         accepts(test_of(rule_, *state.until), step.event(), run.bound, step.state, step.scratch);
+  if (!state.until || (step.offer.elements & element_bit(*state.until)) == 0) return false;
+  if (!accepts(test_of(rule_, *state.until), step.event(), run.bound, step.state, step.scratch)) return false;
+  if (trace_ != nullptr) trace_->until(run, *state.until, step.offer.event);
+  return true;
 }
 
 /// The NOTs among `guards` that accept the event.
@@ -85,9 +90,9 @@ ElementSet Evaluator::accepting_guards(const Run& run, ElementSet guards, Step& 
     const auto index = static_cast<std::size_t>(__builtin_ctzll(guards));
     const auto within = automaton_.guard_within[index];
     if (within && step.event().time > saturating_add(run.last().time, *within)) continue;
-    if (accepts(rule_.elements[index].test, step.event(), run.bound, step.state, step.scratch)) {
-      accepting |= ElementSet{1} << index;
-    }
+    if (!accepts(rule_.elements[index].test, step.event(), run.bound, step.state, step.scratch)) continue;
+    accepting |= ElementSet{1} << index;
+    if (trace_ != nullptr) trace_->forbidden(run, static_cast<plan::ElementId>(index), step.offer.event);
   }
   return accepting;
 }
@@ -96,7 +101,9 @@ ElementSet Evaluator::accepting_guards(const Run& run, ElementSet guards, Step& 
 bool Evaluator::unless_accepts(const Run& run, Step& step) {
   for (std::size_t i = 0; i < rule_.unless.size(); ++i) {
     if ((step.offer.unless >> i & 1) == 0) continue;
-    if (accepts(rule_.unless[i], step.event(), run.bound, step.state, step.scratch)) return true;
+    if (!accepts(rule_.unless[i], step.event(), run.bound, step.state, step.scratch)) continue;
+    if (trace_ != nullptr) trace_->unless(run, i, step.offer.event);
+    return true;
   }
   return false;
 }
@@ -123,8 +130,11 @@ BranchSet Evaluator::find_takes(const Run& run, bool ends, Step& step) {
   if (run.count < state.min) return moved;
   for (const nfa::Edge& edge : state.edges) {
     const BranchSet open = edge.branches & going & ~kept_back;
-    if (open == 0 || !edge_open(run, edge) || time > edge_until(run, edge)) continue;
-    if (time < saturating_add(run.last().time, edge.link.after)) continue;
+    if (open == 0 || !edge_open(run, edge)) continue;
+    if (time > edge_until(run, edge) || time < saturating_add(run.last().time, edge.link.after)) {
+      if (trace_ != nullptr) trace_->out_of_bounds(run, edge, step.offer);
+      continue;
+    }
     const nfa::State& target = automaton_.states[static_cast<std::size_t>(edge.to)];
     if (until_accepts(target, run, step)) continue;
     const auto element = taker(edge.elements, run, 0, step);
@@ -172,6 +182,7 @@ Run Evaluator::taken(const Run& run, const Take& take, const EventPtr& event) co
 
 /// A run that has just bound the event: it may be complete, and it may go on.
 void Evaluator::arrive(Run run, Step& step) {
+  if (trace_ != nullptr) trace_->bound(run);
   const nfa::State& state = state_of(run);
   bool complete = false;
   for (std::size_t i = 0; i < state.branches.size(); ++i) {
@@ -188,7 +199,10 @@ void Evaluator::arrive(Run run, Step& step) {
 
 /// Keeps the run unless neither an event nor time can make a match of it any more.
 void Evaluator::keep(Run run, Step& step) {
-  if (run.branches == 0 || open_until(run) < step.event().time) return;
+  if (run.branches == 0 || open_until(run) < step.event().time) {
+    if (trace_ != nullptr) trace_->over(run, step.offer.event);
+    return;
+  }
   set_due(run);
   step.after.push_back(std::move(run));
 }
@@ -243,7 +257,7 @@ void Evaluator::move(Run& run, Step& step) {
     run.violated |= seen;
     run.adjacent = false;
     run.ended = run.ended || ends;
-    if (ends && run.count < state.min) return;
+    if (ends && run.count < state.min) moved = run.branches;  // it cannot get there any more
   }
   run.branches &= ~moved;
   keep(std::move(run), step);
@@ -282,16 +296,17 @@ void Evaluator::mark_completed(KeyState& state, const std::vector<Candidate>& co
   }
 }
 
+std::pair<int, std::uint32_t> Evaluator::place(const Run& run, const nfa::Automaton& automaton) {
+  const nfa::State& state = automaton.states[static_cast<std::size_t>(run.state)];
+  // The members of an AND stand in one place: more of them is further.
+  if (state.joins()) return {__builtin_ctzll(state.elements), run.count};
+  return {static_cast<int>(run.bound.back().element), 0U};
+}
+
 const Run& Evaluator::furthest(const std::vector<const Run*>& runs, const nfa::Automaton& automaton) {
-  const auto place = [&](const Run& run) {
-    const nfa::State& state = automaton.states[static_cast<std::size_t>(run.state)];
-    // The members of an AND stand in one place: more of them is further.
-    if (state.joins()) return std::tuple(__builtin_ctzll(state.elements), run.count);
-    return std::tuple(static_cast<int>(run.bound.back().element), 0U);
-  };
   return **std::min_element(runs.begin(), runs.end(), [&](const Run* a, const Run* b) {
-    if (place(*a) != place(*b)) return place(*a) > place(*b);
-    return taken_before(a->bound, b->bound);
+    const auto place_a = place(*a, automaton), place_b = place(*b, automaton);
+    return place_a != place_b ? place_a > place_b : taken_before(a->bound, b->bound);
   });
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/run.h"
+#include "engine/trace.h"
 
 namespace cepd::engine {
 
@@ -32,6 +33,11 @@ class Evaluator {
   /// repeats are complete, the others that a bound has ended are moved to `expired`.
   void expire(KeyState& state, EventTime now, std::vector<Candidate>& completed, std::vector<Run>& expired);
 
+  /// Tells `trace` every decision from now on; null: nobody.
+  void set_trace(Trace* trace) { trace_ = trace; }
+
+  /// How far in the pattern a run is; more is further.
+  static std::pair<int, std::uint32_t> place(const Run& run, const nfa::Automaton& automaton);
   /// Of the runs of one first event that ran out of time, the one a time-out reports.
   static const Run& furthest(const std::vector<const Run*>& runs, const nfa::Automaton& automaton);
 
@@ -85,6 +91,7 @@ class Evaluator {
   const nfa::Automaton& automaton_;
   std::optional<Micros> bound_;  ///< WITHIN, or the state TTL where nothing bounds a match
   nfa::EvalErrors errors_;
+  Trace* trace_ = nullptr;
 };
 
 }  // namespace cepd::engine

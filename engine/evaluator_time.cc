@@ -125,8 +125,10 @@ void Evaluator::expire(KeyState& state, EventTime now, std::vector<Candidate>& c
     if (std::min(open, bound_end(run)) > now) {
       set_due(run);
       going_on.push_back(std::move(run));
-    } else if (closed == 0 && (rule_.within || open <= now)) {
-      expired.push_back(std::move(run));  // not what only the state TTL ends
+    } else if (closed == 0) {
+      const bool by_ttl = !rule_.within && open > now;
+      if (trace_ != nullptr) trace_->expired(run, by_ttl);
+      if (!by_ttl) expired.push_back(std::move(run));
     }
   }
   state.runs = std::move(going_on);

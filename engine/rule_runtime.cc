@@ -42,6 +42,7 @@ std::vector<RuleRuntime::KeyOffer> RuleRuntime::offers(const nfa::RuleInput& inp
     if (missing) continue;
     any_key = true;
     offer.offer = {event, entry.elements, entry.unless, entry.input && passes_from};
+    if (entry.input && !passes_from && trace_ != nullptr) trace_->filtered(offer.key, event);
     // Elements take nothing from an event that is no input.
     if (!offer.offer.input) offer.offer.elements = 0;
     if (!offer.offer.input && offer.offer.unless == 0) continue;
@@ -54,7 +55,10 @@ std::vector<RuleRuntime::KeyOffer> RuleRuntime::offers(const nfa::RuleInput& inp
       same->offer.input = same->offer.input || offer.offer.input;
     }
   }
-  if (!any_key) ++counts_.missing_key;
+  if (!any_key) {
+    ++counts_.missing_key;
+    if (trace_ != nullptr) trace_->without_key(event);
+  }
   std::sort(out.begin(), out.end(),
             [](const KeyOffer& a, const KeyOffer& b) { return compare_keys(a.key, b.key) < 0; });
   return out;
@@ -73,6 +77,7 @@ KeyState* RuleRuntime::find_or_add(const KeyOffer& offer) {
 void RuleRuntime::handle(const nfa::RuleInput& input, const EventPtr& event, DueQueue& due, Arena& scratch,
                          const Report& report) {
   for (const KeyOffer& offer : offers(input, event, scratch)) {
+    if (trace_ != nullptr) trace_->event(offer.key, offer.offer);
     KeyState* key = find_or_add(offer);
     if (key == nullptr) continue;
     std::vector<Candidate> completed;
@@ -92,6 +97,7 @@ void RuleRuntime::fire(KeyState& key, EventTime now, DueQueue& due, Arena& scrat
   std::vector<Run> expired;
   if (key.scheduled <= now) key.scheduled = kMaxTime;
   const std::size_t before = key.runs.size();
+  if (trace_ != nullptr) trace_->deadline(key.key, now);
   evaluator_.expire(key, now, completed, expired);
   if (!completed.empty() || key.runs.size() != before) mark_changed(key);
   finish(key, completed, expired, due, scratch, report);
@@ -121,11 +127,15 @@ void RuleRuntime::finish(KeyState& key, std::vector<Candidate>& completed, std::
                          Arena& scratch, const Report& report) {
   if (!completed.empty()) {
     counts_.by_having += std::erase_if(completed, [&](const Candidate& candidate) {
-      return !having_holds(*network_, rule(), key, candidate.bound, scratch, evaluator_.errors());
+      if (trace_ != nullptr) trace_->complete(candidate);
+      if (having_holds(*network_, rule(), key, candidate.bound, scratch, evaluator_.errors())) return false;
+      if (trace_ != nullptr) trace_->by_having(candidate);
+      return true;
     });
-    counts_.by_policy += take_matches(rule(), completed, key.runs, expired, [&](const Candidate& candidate) {
+    const auto report_one = [&](const Candidate& candidate) {
       report_match(key, MatchKind::kMatch, candidate.bound, candidate.time, due, report);
-    });
+    };
+    counts_.by_policy += take_matches(rule(), completed, key.runs, expired, report_one, trace_);
   }
   if (rule().on_timeout) report_timeouts(key, expired, due, report);
 }
@@ -140,7 +150,9 @@ void RuleRuntime::report_match(KeyState& key, MatchKind kind, const std::vector<
   }
   ++(timeout ? counts_.timeouts : counts_.matches);
   if (suppressed) ++counts_.suppressed;
-  report(make_match(kind, *network_, rule(), key, bound, time, suppressed, evaluator_.errors()));
+  MatchPtr match = make_match(kind, *network_, rule(), key, bound, time, suppressed, evaluator_.errors());
+  if (trace_ != nullptr) trace_->reported(bound, *match);
+  report(std::move(match));
 }
 
 /// A first event leaves a time-out when the last of its partial matches was ended by a bound; of all that bounds ended,
@@ -177,7 +189,10 @@ void RuleRuntime::keep_under_cap(KeyState& key) {
     });
     const std::uint64_t first = oldest->first().sequence;
     const auto of_first = [&](const Run& run) { return run.first().sequence == first; };
-    counts_.over_cap += std::erase_if(key.runs, of_first);
+    counts_.over_cap += std::erase_if(key.runs, [&](const Run& run) {
+      if (of_first(run) && trace_ != nullptr) trace_->over_cap(run);
+      return of_first(run);
+    });
     std::erase_if(key.expired, of_first);
   }
 }

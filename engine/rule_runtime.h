@@ -25,6 +25,12 @@ class RuleRuntime {
   /// What falls due at `now` for this key: absence, time-outs, the end of LIMIT spans. The key may be gone afterwards.
   void fire(KeyState& key, EventTime now, DueQueue& due, Arena& scratch, const Report& report);
 
+  /// Tells `trace` every decision from now on; null: nobody.
+  void set_trace(Trace* trace) {
+    trace_ = trace;
+    evaluator_.set_trace(trace);
+  }
+
   /// Takes over the keys of the same rule under an older network.
   void adopt(RuleRuntime&& before, DueQueue& due);
   /// Puts a restored key in place. Requires that the key is not there yet.
@@ -69,6 +75,7 @@ class RuleRuntime {
   KeyMap keys_;
   RuleCounts counts_;
   std::vector<std::string> changed_, gone_;
+  Trace* trace_ = nullptr;
 };
 
 }  // namespace cepd::engine
