@@ -70,7 +70,7 @@ Loaded load_rules(const std::string& path, TestFiles test_files, const std::vect
     std::optional<std::string> text = read_file(file);
     if (!text) {
       loaded.diagnostics.push_back(unreadable(file, "cannot read the rule file: " + std::string(std::strerror(errno))));
-      trees.emplace_back().unread.more = true;
+      trees.push_back(dsl::unreadable(file));
       continue;
     }
     dsl::Parsed parsed = dsl::parse(file, *std::move(text));

@@ -290,7 +290,7 @@ using Statement = std::variant<EventDecl, ConstDecl, Rule, Test>;
 /// mistake.
 struct Unread {
   std::set<std::string, std::less<>> types, constants, rules;
-  bool more = false;  // one that does not even tell what it declares
+  bool more_types = false, more_constants = false, more_rules = false;  // whose names are not known
 };
 
 struct File {

@@ -1,6 +1,7 @@
 #include "dsl/check.h"
 
 #include <algorithm>
+#include <boost/algorithm/string/predicate.hpp>
 #include <deque>
 #include <iterator>
 #include <map>
@@ -31,7 +32,9 @@ class SetChecker {
       set_.unread.types.insert(unread.types.begin(), unread.types.end());
       set_.unread.constants.insert(unread.constants.begin(), unread.constants.end());
       set_.unread.rules.insert(unread.rules.begin(), unread.rules.end());
-      set_.unread.more |= unread.more;
+      set_.unread.more_types |= unread.more_types;
+      set_.unread.more_constants |= unread.more_constants;
+      set_.unread.more_rules |= unread.more_rules;
     }
   }
 
@@ -118,13 +121,26 @@ class SetChecker {
       }
       const auto type = parse_field_type(field.type.text);
       if (!type) {
-        std::string near = did_you_mean(field.type.text, {"bool", "int", "double", "string", "timestamp", "duration"});
-        if (near.empty()) near = "there are bool, int, double, string, timestamp and duration";
-        report.error(field.type.where, "unknown field type " + field.type.text, near);
+        report.error(field.type.where, "unknown field type " + field.type.text, field_type_meant(field));
       }
       fields.push_back({field.name.text, type.value_or(FieldType::kString), field.nullable});
     }
     fields_.declare(fields_.add_type(decl.name.text), std::move(fields));
+  }
+
+  static std::string field_type_meant(const ast::FieldDecl& field) {
+    static const std::pair<const char*, const char*> kForeign[] = {
+        {"float", "double"},   {"real", "double"},    {"number", "double"},      {"decimal", "double"},
+        {"integer", "int"},    {"long", "int"},       {"bigint", "int"},         {"int64", "int"},
+        {"text", "string"},    {"varchar", "string"}, {"char", "string"},        {"boolean", "bool"},
+        {"time", "timestamp"}, {"date", "timestamp"}, {"datetime", "timestamp"}, {"interval", "duration"}};
+    if (parse_field_type(field.name.text)) return "the name comes first: " + field.type.text + " " + field.name.text;
+    for (const auto& [word, type] : kForeign) {
+      if (boost::algorithm::iequals(field.type.text, word)) return std::string("write ") + type;
+    }
+    const std::string near =
+        did_you_mean(field.type.text, {"bool", "int", "double", "string", "timestamp", "duration"});
+    return near.empty() ? "there are bool, int, double, string, timestamp and duration" : near;
   }
 
   void announce(const ast::Rule& rule, Reporter& report) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/predicate.hpp>
 #include <stdexcept>
 #include <tuple>
 
@@ -35,6 +36,27 @@ std::string example(const std::string& function, const std::string& element, boo
   return out + ")";
 }
 
+/// What other languages call a function, or where it is not needed.
+struct ForeignFunction {
+  std::string_view name, suggestion;
+};
+constexpr ForeignFunction kForeign[] = {
+    {"now", "no function reads the clock; ts is the time of the event"},
+    {"current_timestamp", "no function reads the clock; ts is the time of the event"},
+    {"mean", "write avg"},
+    {"average", "write avg"},
+    {"median", "write percentile(name.field, 50)"},
+    {"count_distinct", "write distinct"},
+    {"len", "write length"},
+    {"substring", "write substr"},
+    {"ifnull", "write coalesce"},
+    {"nvl", "write coalesce"},
+    {"isnull", "write IS NULL after the field"},
+    {"regexp_like", "write MATCHES after the field"},
+    {"power", "write pow"},
+    {"log", "write ln"},
+};
+
 bool takes_zone(plan::Function function) {
   return function == plan::Function::kHour || function == plan::Function::kMinute ||
          function == plan::Function::kDayOfWeek || function == plan::Function::kDate;
@@ -51,6 +73,11 @@ Built ExprBuilder::call(const ast::Call& node, ast::Location where) {
   }
   for (const plan::FunctionInfo& info : plan::functions()) {
     if (info.name == name) return function(info, node, where);
+  }
+  for (const auto& [known, suggestion] : kForeign) {
+    if (!boost::algorithm::iequals(name, known)) continue;
+    scope_.report.error(node.function.where, "unknown function " + name, std::string(suggestion));
+    return {};
   }
   std::vector<std::string> names = {"prev", "first", "last"};
   for (const auto& [known, kind] : kAggregates) names.emplace_back(known);
@@ -171,8 +198,8 @@ std::optional<std::size_t> ExprBuilder::element_argument(const ast::Call& node, 
                                                          bool field_needed) {
   const std::string& name = node.function.text;
   const std::vector<std::string> known = scope_.bound_names();
-  const auto refuse = [&](ast::Location at) {
-    const std::string element = known.empty() ? "name" : quoted_if_needed(known.back());
+  const auto refuse = [&](ast::Location at, const std::string& meant = {}) {
+    const std::string element = quoted_if_needed(!meant.empty() ? meant : known.empty() ? "name" : known.back());
     scope_.report.error(at, field_needed ? name + " takes a field of an element, like " + example(name, element, true)
                                          : name + " takes an element or a field of one, like " +
                                                example(name, element, false) + " or " + example(name, element, true));
@@ -196,7 +223,7 @@ std::optional<std::size_t> ExprBuilder::element_argument(const ast::Call& node, 
   }
   const bool indexed = steps.size() > 1 && std::holds_alternative<std::int64_t>(steps[1]);
   if (indexed || (field_needed && steps.size() == 1)) {
-    refuse(at);
+    refuse(at, it->first);
     return std::nullopt;
   }
   const FieldPath rest{{steps.begin() + 1, steps.end()}};

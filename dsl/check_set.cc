@@ -8,7 +8,7 @@ namespace cepd::dsl::checking {
 
 const ast::Literal* SetContext::constant(const std::string& name, ast::Location where, Reporter& report) const {
   if (const auto it = constants.find(name); it != constants.end()) return &it->second;
-  if (unread.more || unread.constants.count(name) != 0) {
+  if (unread.more_constants || unread.constants.count(name) != 0) {
     report.unsure();
     return nullptr;
   }
@@ -44,7 +44,7 @@ std::optional<Micros> SetContext::duration(const ast::DurationTerm& term, std::s
 bool SetContext::known_type(const ast::Name& type, Reporter& report) const {
   if (!declared) return true;
   if (const auto id = fields->find(type.text); id && fields->type(*id).declared) return true;
-  if (unread.more || unread.types.count(type.text) != 0) return true;
+  if (unread.more_types || unread.types.count(type.text) != 0) return true;
   if (made.count(type.text) != 0) return true;
   std::vector<std::string> names;
   for (const auto& [name, fields_of_it] : made) names.push_back(name);

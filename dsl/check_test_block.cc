@@ -41,7 +41,7 @@ class TestChecker {
   void find_rule() {
     const auto it = set_.rules.find(test_.rule.text);
     if (it == set_.rules.end()) {
-      if (set_.unread.more || set_.unread.rules.count(test_.rule.text) != 0) return;
+      if (set_.unread.more_rules || set_.unread.rules.count(test_.rule.text) != 0) return;
       std::vector<std::string> names;
       for (const auto& [name, note] : set_.rules) names.push_back(name);
       report_.error(test_.rule.where, "unknown rule " + test_.rule.text, did_you_mean(test_.rule.text, names));

@@ -34,12 +34,6 @@ std::string merge_advice(Keyword keyword) {
   }
 }
 
-/// A clause could stand at the furthest place: nothing else is missing there.
-bool between_clauses(const Progress& progress) {
-  const auto& all = progress.expectations();
-  return std::any_of(all.begin(), all.end(), [](const Expectation& e) { return e.show == Expectation::Show::kClause; });
-}
-
 bool in_bare_pattern(const Progress& progress) { return !info(progress.begin()->keyword).statement; }
 
 bool report_in_bare_pattern(const Token& at, Problems& problems) {
@@ -48,16 +42,29 @@ bool report_in_bare_pattern(const Token& at, Problems& problems) {
   return true;
 }
 
+/// At the end of a bare pattern, or where its WITHIN could stand.
+bool ends_bare_pattern(const Progress& progress) {
+  const auto& all = progress.expectations();
+  return between_clauses(progress) ||
+         std::any_of(all.begin(), all.end(), [](const Expectation& e) { return e.text == "the end of the file"; });
+}
+
 }  // namespace
+
+bool between_clauses(const Progress& progress) {
+  const auto& all = progress.expectations();
+  return std::any_of(all.begin(), all.end(), [](const Expectation& e) { return e.show == Expectation::Show::kClause; });
+}
 
 bool report_clause_order(const Progress& progress, Problems& problems) {
   const Token& at = *progress.furthest();
-  if (at.kind != TokenKind::kWord || !between_clauses(progress)) return false;
+  if (at.kind != TokenKind::kWord) return false;
   const KeywordInfo& late = info(at.keyword);
   if (in_bare_pattern(progress)) {
-    return (late.statement || (late.clause > 0 && late.keyword != Keyword::kWithin)) &&
+    return ends_bare_pattern(progress) && (late.statement || (late.clause > 0 && late.keyword != Keyword::kWithin)) &&
            report_in_bare_pattern(at, problems);
   }
+  if (!between_clauses(progress)) return false;
   const std::string name = clause_name(late.keyword);
   const bool rule = progress.begin()->keyword == Keyword::kRule;
   if (rule && (late.keyword == Keyword::kDisabled || late.keyword == Keyword::kShadow)) {

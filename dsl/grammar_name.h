@@ -10,8 +10,6 @@ namespace cepd::dsl::syntax {
 
 // ---- single tokens ----
 
-inline bool is_name(const Token& token) { return token.kind == TokenKind::kWord || token.kind == TokenKind::kQuoted; }
-
 /// Of a type, element or rule: keywords stand in back quotes.
 inline std::optional<ast::Name> read_name(const Token& token, Progress&) {
   if (!is_name(token) || info(token.keyword).name) return std::nullopt;

@@ -11,12 +11,16 @@ namespace syntax {
 namespace {
 
 constexpr KeywordInfo plain(Keyword keyword, std::string_view text) { return {keyword, text}; }
-constexpr KeywordInfo name(Keyword keyword, std::string_view text) { return {keyword, text, true}; }
+constexpr KeywordInfo name(Keyword keyword, std::string_view text, std::string_view form = {}) {
+  return {keyword, text, true, false, false, 0, form};
+}
 constexpr KeywordInfo both(Keyword keyword, std::string_view text) { return {keyword, text, true, true}; }
 constexpr KeywordInfo condition(Keyword keyword, std::string_view text) { return {keyword, text, false, true}; }
-constexpr KeywordInfo statement(Keyword keyword, std::string_view text) { return {keyword, text, true, false, true}; }
-constexpr KeywordInfo clause(Keyword keyword, std::string_view text, int place) {
-  return {keyword, text, true, false, false, place};
+constexpr KeywordInfo statement(Keyword keyword, std::string_view text, std::string_view form = {}) {
+  return {keyword, text, true, false, true, 0, form};
+}
+constexpr KeywordInfo clause(Keyword keyword, std::string_view text, int place, std::string_view form = {}) {
+  return {keyword, text, true, false, false, place, form};
 }
 
 }  // namespace
@@ -30,7 +34,7 @@ constexpr std::array<KeywordInfo, 62> kKeywords = {{
     name(Keyword::kNext, "NEXT"),
     name(Keyword::kAny, "ANY"),
     clause(Keyword::kWithin, "WITHIN", 3),
-    clause(Keyword::kAfter, "AFTER", 7),
+    clause(Keyword::kAfter, "AFTER", 7, "AFTER MATCH NO SKIP, SKIP PAST LAST, SKIP TO NEXT or SKIP TO FIRST name"),
     name(Keyword::kAs, "AS"),
     name(Keyword::kUntil, "UNTIL"),
     clause(Keyword::kUnless, "UNLESS", 4),
@@ -42,22 +46,23 @@ constexpr std::array<KeywordInfo, 62> kKeywords = {{
     clause(Keyword::kHaving, "HAVING", 6),
     clause(Keyword::kEmit, "EMIT", 8),
     name(Keyword::kInto, "INTO"),
-    clause(Keyword::kLimit, "LIMIT", 9),
-    clause(Keyword::kLabels, "LABELS", 10),
-    clause(Keyword::kDo, "DO", 11),
-    clause(Keyword::kOn, "ON", 12),
+    clause(Keyword::kLimit, "LIMIT", 9, "LIMIT 1 PER 1h"),
+    clause(Keyword::kLabels, "LABELS", 10, "LABELS severity: \"warning\", team: \"checkout\""),
+    clause(Keyword::kDo, "DO", 11, "DO alert(\"text\"), log(\"text\")"),
+    clause(Keyword::kOn, "ON", 12, "ON TIMEOUT EMIT user_id DO alert(\"text\")"),
     clause(Keyword::kKey, "KEY", 1),
     name(Keyword::kBy, "BY"),
     clause(Keyword::kFrom, "FROM", 1),
     clause(Keyword::kWindow, "WINDOW", 2),
-    statement(Keyword::kEvent, "EVENT"),
-    statement(Keyword::kConst, "CONST"),
+    statement(Keyword::kEvent, "EVENT", "EVENT cart_add (user_id string, price double?)"),
+    statement(Keyword::kConst, "CONST", "CONST max_gap = 5m"),
     statement(Keyword::kRule, "RULE"),
     statement(Keyword::kStream, "STREAM"),
     statement(Keyword::kTable, "TABLE"),
-    statement(Keyword::kTest, "TEST"),
-    name(Keyword::kExpect, "EXPECT"),
-    name(Keyword::kGiven, "GIVEN"),
+    statement(Keyword::kTest, "TEST",
+              "TEST first_case FOR cart_rescue GIVEN cart_add @0s {user_id: \"u1\"} EXPECT NOTHING"),
+    name(Keyword::kExpect, "EXPECT", "EXPECT MATCH {user_id: \"u1\"} @2m, or EXPECT NOTHING"),
+    name(Keyword::kGiven, "GIVEN", "GIVEN cart_add @0s {user_id: \"u1\"}"),
     name(Keyword::kWatermark, "WATERMARK"),
     condition(Keyword::kIn, "IN"),
     condition(Keyword::kIs, "IS"),

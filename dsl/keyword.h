@@ -77,11 +77,12 @@ enum class Keyword : std::uint8_t {
 
 struct KeywordInfo {
   Keyword keyword;
-  std::string_view text;   ///< upper-case
-  bool name = false;       ///< needs back quotes as the name of a type, element or rule
-  bool condition = false;  ///< needs back quotes as the first name of a path in a condition
-  bool statement = false;  ///< begins a statement
-  int clause = 0;          ///< place among the clauses of a rule, from 1; 0: begins none
+  std::string_view text;       ///< upper-case
+  bool name = false;           ///< needs back quotes as the name of a type, element or rule
+  bool condition = false;      ///< needs back quotes as the first name of a path in a condition
+  bool statement = false;      ///< begins a statement
+  int clause = 0;              ///< place among the clauses of a rule, from 1; 0: begins none
+  std::string_view form = {};  ///< an example of what it begins, where one says more than a description
 };
 
 /// In the order of Keyword; the first row stands for words that are none.

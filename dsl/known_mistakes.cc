@@ -4,85 +4,13 @@
 #include <initializer_list>
 
 #include "dsl/clause_order.h"
+#include "dsl/foreign_words.h"
+#include "dsl/known_forms.h"
+#include "dsl/known_values.h"
+#include "dsl/mistake_place.h"
 
 namespace cepd::dsl::syntax {
 namespace {
-
-bool is_name(const Token& token) { return token.kind == TokenKind::kWord || token.kind == TokenKind::kQuoted; }
-bool is_one_of(Symbol symbol, std::initializer_list<Symbol> list) {
-  return std::find(list.begin(), list.end(), symbol) != list.end();
-}
-bool is_one_of(Keyword keyword, std::initializer_list<Keyword> list) {
-  return std::find(list.begin(), list.end(), keyword) != list.end();
-}
-
-bool is_duration(const Token& token) {
-  return token.kind == TokenKind::kDuration || token.kind == TokenKind::kConstant;
-}
-bool begins_quantifier(const Token& token) {
-  return is_one_of(token.symbol, {Symbol::kQuestion, Symbol::kPlus, Symbol::kStar, Symbol::kOpenBrace});
-}
-bool ends_quantifier(const Token& token) {
-  return is_one_of(token.symbol, {Symbol::kQuestion, Symbol::kPlus, Symbol::kStar, Symbol::kCloseBrace}) ||
-         is_one_of(token.keyword, {Keyword::kGreedy, Keyword::kConsecutive, Keyword::kCombinations});
-}
-bool is_modifier(const Token& token) {
-  return is_one_of(token.keyword, {Keyword::kGreedy, Keyword::kConsecutive, Keyword::kCombinations, Keyword::kUntil});
-}
-bool is_comparison(const Token& token) {
-  return is_one_of(token.symbol, {Symbol::kEq, Symbol::kNe, Symbol::kLt, Symbol::kLe, Symbol::kGt, Symbol::kGe}) ||
-         is_one_of(token.keyword, {Keyword::kIn, Keyword::kBetween, Keyword::kMatches, Keyword::kIs});
-}
-
-/// The places around the furthest token, and what could have stood there.
-class Place {
- public:
-  Place(const Progress& read, std::string_view text, Problems& problems)
-      : at(read.furthest()), progress(read), text_(text), problems_(problems) {}
-
-  /// The token `count` before; an end token, which is like nothing, before the statement.
-  const Token& before(std::size_t count = 1) const {
-    static const Token kNothing;
-    return static_cast<std::size_t>(at - progress.begin()) >= count ? *(at - count) : kNothing;
-  }
-
-  bool expects(std::string_view what) const {
-    const auto& all = progress.expectations();
-    return std::any_of(all.begin(), all.end(), [&](const Expectation& e) { return e.text == what; });
-  }
-  /// A value is complete here and could go on with an operator.
-  bool after_value() const { return expects("%"); }
-  /// An element is complete here and could go on with a link.
-  bool after_element() const { return expects("THEN"); }
-
-  std::string written(ast::Location where) const {
-    return std::string(text_.substr(where.begin, where.end - where.begin));
-  }
-  std::string written(const Token& token) const { return written(token.where); }
-  /// From `first` to its closing brace where it opens one.
-  std::string quantifier(const Token& first) const {
-    const Token* last = &first;
-    if (first.symbol == Symbol::kOpenBrace) {
-      while (last->kind != TokenKind::kEnd && last->symbol != Symbol::kCloseBrace) ++last;
-    }
-    return written({first.where.begin, last->where.end});
-  }
-
-  bool report(std::string message, std::string suggestion = {}) const {
-    return report(at->where, std::move(message), std::move(suggestion));
-  }
-  bool report(ast::Location where, std::string message, std::string suggestion = {}) const {
-    problems_.add(where, std::move(message), std::move(suggestion));
-    return true;
-  }
-
-  const Token* const at;
-  const Progress& progress;
-
- private:
-  std::string_view text_;
-  Problems& problems_;
-};
 
 // ---- what is not there yet (language.md section 6) ----
 
@@ -221,6 +149,34 @@ bool report_order_in_element(const Place& place) {
   return false;
 }
 
+// ---- signs ----
+
+/// `-- a comment`, which may have been read as `- -a`.
+bool report_comment(const Place& place) {
+  const auto minus = [](const Token& t) { return t.symbol == Symbol::kMinus; };
+  for (const Token* t = place.at;; --t) {
+    if (minus(t[0]) && minus(t[1]) && t[1].glued) {
+      return place.report({t[0].where.begin, t[1].where.end}, "a comment begins with #", "write # instead of --");
+    }
+    if (t == place.progress.begin() || t->starts_line) return false;
+  }
+}
+
+/// `a THEN b)`
+bool report_unopened(const Place& place) {
+  const Symbol close = place.at->symbol;
+  const Symbol open = close == Symbol::kCloseParen     ? Symbol::kOpenParen
+                      : close == Symbol::kCloseBracket ? Symbol::kOpenBracket
+                      : close == Symbol::kCloseBrace   ? Symbol::kOpenBrace
+                                                       : Symbol::kNone;
+  if (open == Symbol::kNone) return false;
+  int depth = 0;
+  for (const Token* t = place.progress.begin(); t != place.at; ++t) {
+    depth += t->symbol == open ? 1 : t->symbol == close ? -1 : 0;
+  }
+  return depth <= 0 && place.report("this " + place.written(*place.at) + " closes nothing", "leave it out");
+}
+
 /// `door/open`, `payment.ok`: as one word it needs back quotes.
 bool report_bare_name(const Place& place) {
   const Token& at = *place.at;
@@ -237,63 +193,14 @@ bool report_bare_name(const Place& place) {
                       "a name with other characters than A-Z a-z 0-9 _ stands in back quotes", "write `" + name + "`");
 }
 
-// ---- values ----
-
-bool report_duration(const Place& place) {
-  const Token& at = *place.at;
-  if (place.expects("a time such as @2m") && at.kind == TokenKind::kDuration) {
-    return place.report("a time in a test begins with @", "write @" + place.written(at));
-  }
-  if (!place.expects("a duration such as 5m")) return false;
-  if (at.kind == TokenKind::kInt || at.kind == TokenKind::kDouble) {
-    const std::string number = place.written(at);
-    const Token& next = (&at)[1];
-    if (next.kind == TokenKind::kWord && parse_duration(number + next.text)) {
-      return place.report({at.where.begin, next.where.end}, "a duration has no spaces in it",
-                          "write " + number + next.text);
-    }
-    return place.report("a duration needs a unit",
-                        at.kind == TokenKind::kInt ? "write it like " + number + "s, " + number + "m or " + number + "h"
-                                                   : "write it like 90s, 5m or 1h30m");
-  }
-  if (at.kind == TokenKind::kString && parse_duration(at.text)) {
-    return place.report("a duration has no quotes", "write " + at.text);
-  }
-  if (at.symbol == Symbol::kMinus) return place.report("a duration cannot be negative");
-  return false;
-}
-
-bool report_condition(const Place& place) {
-  const Token& at = *place.at;
-  if (place.after_value() && is_comparison(at)) {
-    return place.report("comparisons do not chain", "write them apart: a < b AND b < c");
-  }
-  if (place.after_value() && at.kind == TokenKind::kWord && (at.text == "LIKE" || at.text == "like")) {
-    return place.report("LIKE is no operator", "write MATCHES with a regular expression, starts_with or contains");
-  }
-  if (place.expects("a value") && at.keyword == Keyword::kNot) {
-    return place.report("NOT binds less tightly than what stands before it", "put it in parentheses: (NOT a)");
-  }
-  return false;
-}
-
-bool report_quotes(const Place& place) {
-  const Token& at = *place.at;
-  if (at.kind != TokenKind::kString) return false;
-  if (!place.expects("an event type") && !place.expects("a name") && !place.expects("the name of the rule")) {
-    return false;
-  }
-  return place.report("a name is not written as a string", "write it plain or in back quotes: `" + at.text + "`");
-}
-
 }  // namespace
 
 bool report_known_mistake(const Progress& progress, std::string_view text, Problems& problems) {
   const Place place(progress, text, problems);
-  return report_unsupported(place) || report_keyword_as_type(place) || report_bound_in_the_middle(place) ||
-         report_after_as(place) || report_order_in_element(place) || report_duration(place) ||
-         report_condition(place) || report_quotes(place) || report_bare_name(place) ||
-         report_clause_order(progress, problems);
+  return report_comment(place) || report_unsupported(place) || report_keyword_as_type(place) ||
+         report_bound_in_the_middle(place) || report_after_as(place) || report_order_in_element(place) ||
+         report_unopened(place) || report_foreign_word(place) || report_known_form(place) ||
+         report_value_mistake(place) || report_bare_name(place) || report_clause_order(progress, problems);
 }
 
 }  // namespace cepd::dsl::syntax

@@ -1,8 +1,11 @@
 #include "dsl/lex.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
+#include "dsl/lex_foreign.h"
 #include "dsl/lex_number.h"
 #include "dsl/lex_string.h"
 #include "dsl/parse.h"
@@ -10,6 +13,8 @@
 namespace cepd::dsl::syntax {
 namespace {
 
+/// A byte of UTF-8 that begins no character.
+bool is_continuation(char c) { return (c & 0xC0) == 0x80; }
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
 struct Spelling {
@@ -25,23 +30,8 @@ constexpr std::array<Spelling, 22> kSymbols{
      {"/", Symbol::kSlash},      {"%", Symbol::kPercent},     {"|", Symbol::kPipe},         {"=", Symbol::kEq},
      {"<", Symbol::kLt},         {">", Symbol::kGt}}};
 
-/// What other languages write, and what it is here. An entry without symbol and keyword is dropped.
-struct Foreign {
-  std::string_view text;
-  Symbol symbol;
-  Keyword keyword;
-  std::string_view message, suggestion;
-};
-constexpr std::array<Foreign, 9> kForeign{
-    {{"==", Symbol::kEq, Keyword::kNone, "equality is written with one =", "write ="},
-     {"<>", Symbol::kNe, Keyword::kNone, "<> is no operator", "write !="},
-     {"=>", Symbol::kGe, Keyword::kNone, "=> is no operator", "write >="},
-     {"=<", Symbol::kLe, Keyword::kNone, "=< is no operator", "write <="},
-     {"&&", Symbol::kNone, Keyword::kAnd, "&& is no operator", "write AND"},
-     {"||", Symbol::kNone, Keyword::kOr, "|| is no operator", "write OR (one | joins the types of an element)"},
-     {"->", Symbol::kNone, Keyword::kThen, "-> is no operator", "write THEN or NEXT"},
-     {"!", Symbol::kNone, Keyword::kNot, "! is no operator", "write NOT"},
-     {";", Symbol::kNone, Keyword::kNone, "statements do not end with ;", "leave it out"}}};
+constexpr std::string_view kTypographicQuotes[] = {"\u201C", "\u201D", "\u201E", "\u2018",
+                                                   "\u2019", "\u00AB", "\u00BB"};
 
 class Lexer {
  public:
@@ -99,11 +89,7 @@ class Lexer {
     const char c = peek();
     if (is_name_start(c)) return read_word(token);
     if (is_digit(c)) return at_ = lex_number(text_, at_, token, problems_), true;
-    if (c == '"' || c == '\'') {
-      token.kind = TokenKind::kString;
-      if (!lex_string(text_, at_, token.text, problems_)) token.kind = TokenKind::kBad;
-      return true;
-    }
+    if (c == '"' || c == '\'') return read_string(token);
     if (c == '`') return read_quoted(token);
     if (c == '$') return read_constant(token);
     if (c == '@') return read_time(token);
@@ -113,19 +99,45 @@ class Lexer {
   bool read_word(Token& token) {
     const std::size_t begin = at_;
     while (is_name_part(peek())) ++at_;
-    if (at_ < text_.size() && !is_ascii(peek())) return read_foreign_word(token, begin);
+    if (at_foreign_letter()) return read_foreign_word(token, begin);
     token.kind = TokenKind::kWord;
     token.text = text_.substr(begin, at_ - begin);
     token.keyword = find_keyword(token.text);
     return true;
   }
 
+  /// Anything beyond ASCII that is no foreign sign and no quote.
+  bool at_foreign_letter() const {
+    if (at_ >= text_.size() || is_ascii(peek())) return false;
+    const std::string_view rest = text_.substr(at_);
+    return find_foreign_sign(rest) == nullptr &&
+           std::none_of(std::begin(kTypographicQuotes), std::end(kTypographicQuotes),
+                        [&](std::string_view quote) { return rest.starts_with(quote); });
+  }
+
   bool read_foreign_word(Token& token, std::size_t begin) {
-    while (at_ < text_.size() && (!is_ascii(peek()) || is_name_part(peek()))) ++at_;
+    do {
+      ++at_;
+      while (at_ < text_.size() && is_continuation(peek())) ++at_;
+    } while (is_name_part(peek()) || at_foreign_letter());
     token.kind = TokenKind::kQuoted;
     token.text = text_.substr(begin, at_ - begin);
     problems_.add(since(begin), "a name with other characters than A-Z a-z 0-9 _ stands in back quotes",
                   "write `" + token.text + "`");
+    return true;
+  }
+
+  bool read_string(Token& token) {
+    token.kind = TokenKind::kBad;
+    const std::size_t line_end = std::min(text_.find('\n', at_), text_.size());
+    // The end of a string that was begun on the line before: reported there.
+    if (open_string_ != 0 && open_string_ + 1 == line_begin_ && text_.find(peek(), at_ + 1) >= line_end) {
+      ++at_;
+    } else if (lex_string(text_, at_, token.text, problems_)) {
+      token.kind = TokenKind::kString;
+    } else {
+      open_string_ = line_end;
+    }
     return true;
   }
 
@@ -150,9 +162,16 @@ class Lexer {
 
   bool read_constant(Token& token) {
     const std::size_t begin = at_++;
+    const bool braces = peek() == '{';
+    if (braces) ++at_;
+    const std::size_t name = at_;
     while (is_name_part(peek())) ++at_;
-    token.text = text_.substr(begin + 1, at_ - begin - 1);
+    token.text = text_.substr(name, at_ - name);
     token.kind = TokenKind::kConstant;
+    if (braces && peek() == '}') {
+      ++at_;
+      problems_.add(since(begin), "a constant has no braces", "write $" + token.text);
+    }
     if (token.text.empty() || !is_name_start(token.text.front())) {
       token.kind = TokenKind::kBad;
       problems_.add(since(begin), "expected the name of a constant after $",
@@ -163,6 +182,16 @@ class Lexer {
 
   bool read_time(Token& token) {
     const std::size_t begin = at_++;
+    if (is_digit(peek()) && peek(4) == '-') {
+      at_ = std::min(text_.find_first_not_of("0123456789-:.TZ", at_), text_.size());
+      const std::string date(text_.substr(begin + 1, at_ - begin - 1));
+      const auto time = parse_rfc3339(date.size() == 10 ? date + "T00:00:00Z" : date);
+      problems_.add(since(begin), "a date stands in quotes after @",
+                    "write @\"" + (time ? format_rfc3339(*time) : "2026-01-05T22:00:00Z") + "\"");
+      token.kind = TokenKind::kTimestamp;
+      token.value = time.value_or(EventTime{});
+      return true;
+    }
     if (is_digit(peek())) {
       at_ = lex_number(text_, at_, token, problems_);
       if (token.kind != TokenKind::kDuration) {
@@ -197,24 +226,25 @@ class Lexer {
     token.kind = TokenKind::kSymbol;
     for (const std::string_view comment : {"//", "/*"}) {
       if (!rest.starts_with(comment)) continue;
-      at_ = std::min(text_.find('\n', at_), text_.size());
+      // `/*` may go over several lines; one that does not end takes only its own.
+      const std::size_t end = comment == "/*" ? text_.find("*/", at_) : std::string_view::npos;
+      at_ = end == std::string_view::npos ? std::min(text_.find('\n', at_), text_.size()) : end + 2;
       problems_.add({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(begin + 2)},
                     "a comment begins with #", "write # instead of " + std::string(comment));
+      if (const std::size_t line = text_.substr(begin, at_ - begin).rfind('\n'); line != std::string_view::npos) {
+        line_begin_ = begin + line + 1;
+        starts_line_ = true;
+      }
       return false;
     }
-    if (!rest.starts_with("!=")) {
-      for (const Foreign& foreign : kForeign) {
-        if (!rest.starts_with(foreign.text)) continue;
-        at_ += foreign.text.size();
-        problems_.add(since(begin), std::string(foreign.message), std::string(foreign.suggestion));
-        token.symbol = foreign.symbol;
-        token.keyword = foreign.keyword;
-        if (foreign.keyword != Keyword::kNone) {
-          token.kind = TokenKind::kWord;
-          token.text = info(foreign.keyword).text;
-        }
-        return token.symbol != Symbol::kNone || foreign.keyword != Keyword::kNone;
-      }
+    if (const ForeignSign* const foreign = find_foreign_sign(rest)) {
+      at_ += foreign->text.size();
+      problems_.add(since(begin), std::string(foreign->message), std::string(foreign->suggestion));
+      token.kind = foreign->kind;
+      token.symbol = foreign->symbol;
+      token.keyword = foreign->keyword;
+      if (foreign->kind == TokenKind::kWord) token.text = info(foreign->keyword).text;
+      return foreign->kind != TokenKind::kEnd;
     }
     if (rest.size() > 1 && rest[0] == '.' && is_digit(rest[1]) && !after_operand()) {
       ++at_;
@@ -252,12 +282,7 @@ class Lexer {
                                                               : std::string("unexpected character ") + text_[begin]);
       return true;
     }
-    if (rest.starts_with("\xC2\xA0")) {
-      at_ += 2;
-      problems_.add(since(begin), "a no-break space stands here", "write a plain space");
-      return false;
-    }
-    for (const std::string_view quote : {"\u201C", "\u201D", "\u201E", "\u2018", "\u2019", "\u00AB", "\u00BB"}) {
+    for (const std::string_view quote : kTypographicQuotes) {
       if (!rest.starts_with(quote)) continue;
       at_ = std::min(text_.find_first_of("\r\n", at_), text_.size());
       problems_.add({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(begin + quote.size())},
@@ -330,6 +355,7 @@ class Lexer {
   std::size_t at_ = 0;
   std::size_t line_begin_ = 0;
   bool starts_line_ = true;
+  std::size_t open_string_ = 0;  // the end of the line on which a string did not end; 0: none
   Tokens tokens_;
 
   std::vector<unsigned> open_;  // per open bracket: itself and the prefix operators just before it

@@ -14,13 +14,14 @@ constexpr std::uint64_t kLargest = std::uint64_t{1} << 63;  // of an int after a
 constexpr std::size_t kSureDigits = 18;                     // always fit 63 bits
 constexpr const char* kUnits = "units are us ms s m h d, larger first: 5m, 1h30m";
 
-/// What people write for units.
+/// What people write for units, as a duration of one.
 std::optional<std::string_view> unit_meant(std::string word) {
   static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"us", "us"}, {"usec", "us"}, {"micros", "us"}, {"ms", "ms"},     {"msec", "ms"},   {"millis", "ms"},
-      {"s", "s"},   {"sec", "s"},   {"secs", "s"},    {"second", "s"},  {"seconds", "s"}, {"m", "m"},
-      {"min", "m"}, {"mins", "m"},  {"minute", "m"},  {"minutes", "m"}, {"h", "h"},       {"hr", "h"},
-      {"hrs", "h"}, {"hour", "h"},  {"hours", "h"},   {"d", "d"},       {"day", "d"},     {"days", "d"}};
+      {"us", "1us"}, {"usec", "1us"}, {"micros", "1us"}, {"ms", "1ms"},     {"msec", "1ms"},   {"millis", "1ms"},
+      {"s", "1s"},   {"sec", "1s"},   {"secs", "1s"},    {"second", "1s"},  {"seconds", "1s"}, {"m", "1m"},
+      {"min", "1m"}, {"mins", "1m"},  {"minute", "1m"},  {"minutes", "1m"}, {"h", "1h"},       {"hr", "1h"},
+      {"hrs", "1h"}, {"hour", "1h"},  {"hours", "1h"},   {"d", "1d"},       {"day", "1d"},     {"days", "1d"},
+      {"w", "7d"},   {"week", "7d"},  {"weeks", "7d"}};
   boost::algorithm::to_lower(word);
   for (const auto& [written, unit] : kWords) {
     if (written == word) return unit;
@@ -28,22 +29,14 @@ std::optional<std::string_view> unit_meant(std::string word) {
   return std::nullopt;
 }
 
-/// The sum of all parts in any order and with fractions, as far as it makes sense.
-std::optional<Micros> duration_meant(std::string_view text) {
-  double total = 0;
-  while (!text.empty()) {
-    double count = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), count, std::chars_format::fixed);
-    if (status != std::errc{} || end == text.data()) return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    const auto letters = text.substr(0, std::min(text.find_first_of("0123456789."), text.size()));
-    const auto unit = unit_meant(std::string(letters));
-    if (!unit) return std::nullopt;
-    text.remove_prefix(letters.size());
-    total += count * static_cast<double>(parse_duration("1" + std::string(*unit))->count());
-  }
-  if (total > 1e15) return std::nullopt;  // beyond thirty years nobody writes fractions
-  return Micros(std::llround(total));
+/// `0x1F`
+std::optional<std::uint64_t> hexadecimal(std::string_view written) {
+  if (!written.starts_with("0x") && !written.starts_with("0X")) return std::nullopt;
+  std::uint64_t value = 0;
+  const char* const end = written.data() + written.size();
+  const auto [stop, status] = std::from_chars(written.data() + 2, end, value, 16);
+  if (status != std::errc{} || stop != end || value > kLargest) return std::nullopt;
+  return value;
 }
 
 void read_duration(std::string_view written, ast::Location where, Token& token, Problems& problems) {
@@ -72,6 +65,23 @@ void read_duration(std::string_view written, ast::Location where, Token& token, 
 
 }  // namespace
 
+std::optional<Micros> duration_meant(std::string_view text) {
+  double total = 0;
+  while (!text.empty()) {
+    double count = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), count, std::chars_format::fixed);
+    if (status != std::errc{} || end == text.data()) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    const auto letters = text.substr(0, std::min(text.find_first_of("0123456789."), text.size()));
+    const auto unit = unit_meant(std::string(letters));
+    if (!unit) return std::nullopt;
+    text.remove_prefix(letters.size());
+    total += count * static_cast<double>(parse_duration(*unit)->count());
+  }
+  if (total > 1e15) return std::nullopt;  // beyond thirty years nobody writes fractions
+  return Micros(std::llround(total));
+}
+
 std::size_t lex_number(std::string_view text, std::size_t begin, Token& token, Problems& problems) {
   const auto at = [&](std::size_t i) { return i < text.size() ? text[i] : '\0'; };
   const auto where = [&](std::size_t end) {
@@ -85,7 +95,7 @@ std::size_t lex_number(std::string_view text, std::size_t begin, Token& token, P
     real = true;
     ++end;
     while (is_digit(at(end))) ++end;
-  } else if (at(end) == '.' && !is_name_start(at(end + 1)) && at(end + 1) != '`') {
+  } else if (at(end) == '.' && !is_name_start(at(end + 1)) && at(end + 1) != '`' && at(end + 1) != '.') {
     ++end;
     problems.add(where(end), "a number has digits after its point",
                  "write " + std::string(text.substr(begin, end - begin)) + "0");
@@ -112,6 +122,10 @@ std::size_t lex_number(std::string_view text, std::size_t begin, Token& token, P
       std::uint64_t value = 1;
       if (plain.size() <= kSureDigits) std::from_chars(plain.data(), plain.data() + plain.size(), value);
       token.value = value;
+    } else if (const auto value = hexadecimal(written)) {
+      problems.add(where(word_end), "a number is written in decimal", "write " + std::to_string(*value));
+      token.kind = TokenKind::kInt;
+      token.value = *value;
     } else {
       read_duration(written, where(word_end), token, problems);
     }

@@ -8,13 +8,14 @@
 namespace cepd::dsl {
 namespace {
 
+using syntax::is_name;
 using syntax::Keyword;
 using syntax::Problems;
 using syntax::Progress;
 using syntax::Token;
 using syntax::TokenKind;
 
-bool is_name(const Token& token) { return token.kind == TokenKind::kWord || token.kind == TokenKind::kQuoted; }
+const ast::Unread kNothingKnown = {{}, {}, {}, true, true, true};
 
 bool begins_statement(const Token& token) {
   return token.kind == TokenKind::kWord && syntax::info(token.keyword).statement;
@@ -103,24 +104,31 @@ class FileParser {
   /// Goes on after a statement that could not be read, and notes what it declares.
   void skip_statement(const Token* begin) {
     at_ = next_statement(begin);
+    const auto note = [&](std::set<std::string, std::less<>>& names, bool& more) {
+      if (is_name(begin[1])) {
+        names.insert(begin[1].text);
+      } else {
+        more = true;
+      }
+    };
     ast::Unread& unread = file_.unread;
-    const Keyword meant = begins_statement(*begin) ? begin->keyword : syntax::find_keyword(nearest_statement(*begin));
-    switch (is_name(begin[1]) ? meant : Keyword::kNone) {
+    const bool slip = is_name(begin[1]) && is_slip_of_statement(*begin);
+    switch (slip ? syntax::find_keyword(nearest_statement(*begin)) : begin->keyword) {
       case Keyword::kEvent:
       case Keyword::kStream:
       case Keyword::kTable:
-        unread.types.insert(begin[1].text);
+        note(unread.types, unread.more_types);
         break;
       case Keyword::kConst:
-        unread.constants.insert(begin[1].text);
+        note(unread.constants, unread.more_constants);
         break;
       case Keyword::kRule:
-        unread.rules.insert(begin[1].text);
+        note(unread.rules, unread.more_rules);
         break;
       case Keyword::kTest:
         break;
       default:
-        unread.more = true;
+        unread.more_types = unread.more_constants = unread.more_rules = true;
     }
     for (const Token* t = begin; t != at_; ++t) {
       if (t->keyword == Keyword::kInto && is_name(t[1])) unread.types.insert(t[1].text);
@@ -161,21 +169,28 @@ Parsed parse(std::string name, std::string text) {
   Problems problems;
   if (out.file.text.size() > kMaxFileBytes) {
     problems.add({}, "this file is too large: a rule file has at most " + std::to_string(kMaxFileBytes) + " bytes");
-    out.file.unread.more = true;
+    out.file.unread = kNothingKnown;
   } else if (const ast::Location bad = syntax::find_invalid_text(out.file.text); bad.end != 0) {
     const bool nul = out.file.text[bad.begin] == '\0';
     problems.add(bad, nul ? "a NUL character: this is no text file" : "this is not UTF-8 text",
                  nul ? "" : "save the file as UTF-8");
-    out.file.unread.more = true;
+    out.file.unread = kNothingKnown;
   } else {
     FileParser(out.file, problems).run();
   }
   if (problems.full()) {
     // More mistakes than are told: what the checks found in the rest would stand beside "what follows is not shown".
     out.file.statements.clear();
-    out.file.unread.more = true;
+    out.file.unread = kNothingKnown;
   }
   out.diagnostics = problems.diagnostics(out.file.name, out.file.text);
+  return out;
+}
+
+ast::File unreadable(std::string name) {
+  ast::File out;
+  out.name = std::move(name);
+  out.unread = kNothingKnown;
   return out;
 }
 

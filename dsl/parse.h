@@ -24,6 +24,9 @@ struct Parsed {
 /// which is bounded.
 Parsed parse(std::string name, std::string text);
 
+/// Stands for a file that could not be read: what it declares may be anything.
+ast::File unreadable(std::string name);
+
 /// Keywords of the language, upper-case: for suggestions, `cepd fmt` and editor support.
 const std::vector<std::string>& keywords();
 /// True when `word` (any case) must be put in back quotes to be an event type, element or rule name.

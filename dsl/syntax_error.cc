@@ -67,7 +67,7 @@ bool expects_name(const std::vector<Expectation>& all) {
 }
 
 /// A keyword that was meant, or a name that is one.
-std::string suggested_keyword(const Progress& progress, const Token* before) {
+std::string suggested_keyword(const Progress& progress) {
   const Token& at = *progress.furthest();
   if (at.kind == TokenKind::kWord) {
     std::string meant = did_you_mean(at.text, expected_keywords(progress.expectations(), at));
@@ -79,21 +79,57 @@ std::string suggested_keyword(const Progress& progress, const Token* before) {
       return at.text + " is a keyword; as a name it stands in back quotes: `" + at.text + "`";
     }
   }
-  if (before == nullptr || before == progress.begin() || before->kind != TokenKind::kWord) return {};
-  if (info(before->keyword).name) {
-    // `KEY MATCH a`: a keyword where the grammar wants a field is one.
-    const bool value = at.kind != TokenKind::kSymbol && at.kind != TokenKind::kEnd && info(before->keyword).clause > 0;
-    return value && before[-1].keyword != Keyword::kNone ? before->text + " was taken for the name of a field here"
-                                                         : "";
+  // `KEY MATCH a`: a keyword where the grammar wants a field is one.
+  if (&at == progress.begin() || at.kind == TokenKind::kSymbol || at.kind == TokenKind::kEnd) return {};
+  const Token& before = *(&at - 1);
+  if (&before == progress.begin() || info(before.keyword).clause == 0 || (&before)[-1].keyword == Keyword::kNone)
+    return {};
+  return before.text + " was taken for the name of a field here";
+}
+
+/// `THEN WITHNI 5m B`: a slip that was taken for a name.
+bool report_slip_before(const Progress& progress, Problems& problems) {
+  if (progress.furthest() == progress.begin()) return false;
+  const Token& before = *(progress.furthest() - 1);
+  if (&before == progress.begin() || before.kind != TokenKind::kWord || before.keyword != Keyword::kNone ||
+      before.text.size() < 3) {
+    return false;
   }
-  // `THEN WITHNI 5m B`: the slip was taken for a name.
-  if (before->keyword != Keyword::kNone || before->text.size() < 3) return {};
   std::vector<std::string> words;
   for (const KeywordInfo& row : kKeywords) {
     if (row.name || row.condition) words.emplace_back(row.text);
   }
-  const std::string meant = nearest(before->text, words);
-  return meant.empty() ? std::string{} : "did you mean " + meant + " instead of " + before->text + "?";
+  const std::string meant = nearest(before.text, words);
+  if (meant.empty()) return false;
+  problems.add(before.where, before.text + " was taken for a name", "did you mean " + meant + "?");
+  return true;
+}
+
+/// The form of the clause or statement in which the furthest place stands.
+std::string form(const Progress& progress) {
+  for (const Token* t = progress.furthest(); t-- != progress.begin();) {
+    const KeywordInfo& row = info(t->keyword);
+    if (t->kind == TokenKind::kWord && (row.clause > 0 || !row.form.empty())) {
+      return row.form.empty() ? "" : "write it like " + std::string(row.form);
+    }
+  }
+  return {};
+}
+
+/// What may have been forgotten before a name that nothing else explains.
+std::string forgotten(const Progress& progress) {
+  const Token& at = *progress.furthest();
+  if (&at == progress.begin() || !is_name(at) || info(at.keyword).name || at.starts_line) return {};
+  const auto& all = progress.expectations();
+  const auto expects = [&](std::string_view text) {
+    return std::any_of(all.begin(), all.end(), [&](const Expectation& e) { return e.text == text; });
+  };
+  const std::string name = at.kind == TokenKind::kQuoted ? "`" + at.text + "`" : at.text;
+  if (&at == progress.begin() + 2 && progress.begin()->keyword == Keyword::kRule)
+    return "a description stands in quotes";
+  if (!expects("AS")) return {};
+  if (expects("THEN")) return "write AS " + name + " for a name, or THEN " + name + " for a next element";
+  return "write AS " + name + " for a name, or a comma before another item";
 }
 
 }  // namespace
@@ -106,8 +142,13 @@ void report_syntax_error(const Progress& progress, std::string_view text, Proble
   const bool plain_word = at.kind == TokenKind::kWord && at.keyword == Keyword::kNone;
   const bool in_list = plain_word || at.kind == TokenKind::kQuoted || at.kind == TokenKind::kString;
   const Token* const before = &at == progress.begin() ? nullptr : &at - 1;
-  std::string suggestion = suggested_keyword(progress, before);
+  std::string suggestion = suggested_keyword(progress);
+  if (suggestion.empty() && report_slip_before(progress, problems)) return;
   std::string message = "expected " + expected_text(progress.expectations(), in_list && suggestion.empty());
+  if (before == nullptr && !info(at.keyword).statement)
+    message = "expected a pattern, or a statement: EVENT, CONST, RULE or TEST";
+  if (suggestion.empty()) suggestion = forgotten(progress);
+  if (suggestion.empty()) suggestion = form(progress);
   constexpr std::size_t kLongest = 30;
   if (before != nullptr && before->where.end - before->where.begin <= kLongest) {
     message += " after ";

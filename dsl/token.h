@@ -65,6 +65,9 @@ struct Token {
   std::variant<std::monostate, std::uint64_t, double, Micros, EventTime> value;
 };
 
+/// A name or keyword.
+inline bool is_name(const Token& token) { return token.kind == TokenKind::kWord || token.kind == TokenKind::kQuoted; }
+
 /// The last one is kEnd.
 using Tokens = std::vector<Token>;
 

@@ -12,26 +12,30 @@ TEST_CASE("unread: the statements that could be read are checked") {
            "``: expected an event type after THEN\n"
            "`y.z`: y.z is not an element's field or a key field (write x.y.z)\n");
   CHECK_EQ(errors_of_files({"CONST a =", "RULE b MATCH x WITHIN $c"}),
-           "``: expected a literal after =\n`$c`: unknown constant $c\n");
+           "``: expected a literal after = (write it like CONST max_gap = 5m)\n`$c`: unknown constant $c\n");
 }
 
 TEST_CASE("unread: what one declares is not unknown") {
   const std::string rest = "RULE ok MATCH x WITHIN $gap\nTEST t FOR r GIVEN y @0s {} EXPECT MATCH {n: $gap}\n";
-  CHECK_EQ(errors("EVENT x (n int)\nEVENT y (n)\nCONST gap 5m\nRULE r MATCH y THEN\n" + rest),
-           "`)`: expected a type: bool, int, double, string, timestamp or duration after n\n"
-           "`5m`: expected = after gap\n"
-           "``: expected an event type after THEN\n");
+  CHECK_EQ(
+      errors("EVENT x (n int)\nEVENT y (n)\nCONST gap 5m\nRULE r MATCH y THEN\n" + rest),
+      "`)`: expected a type: bool, int, double, string, timestamp or duration after n (write it like EVENT cart_add "
+      "(user_id string, price double?))\n"
+      "`5m`: expected = after gap (write it like CONST max_gap = 5m)\n"
+      "``: expected an event type after THEN\n");
   CHECK_EQ(errors("EVENT x (n int)\nRULE m MATCH x EMIT x.n INTO y LIMIT\nRULE r MATCH y[z = 1]\n"),
-           "``: expected a number after LIMIT\n");
+           "``: expected a number after LIMIT (write it like LIMIT 1 PER 1h)\n");
   CHECK_EQ(errors_of_files({"x THEN", "TEST t FOR f1 GIVEN x @0s {} EXPECT NOTHING"}),
            "``: expected an event type after THEN\n");
 }
 
 TEST_CASE("unread: other names are unknown all the same") {
-  CHECK_EQ(errors("EVENT x (n int)\nEVENT y (n)\nRULE r MATCH z\nTEST t FOR q GIVEN x @0s {} EXPECT NOTHING\n"),
-           "`)`: expected a type: bool, int, double, string, timestamp or duration after n\n"
-           "`z`: unknown event type z\n"
-           "`q`: unknown rule q\n");
+  CHECK_EQ(
+      errors("EVENT x (n int)\nEVENT y (n)\nRULE r MATCH z\nTEST t FOR q GIVEN x @0s {} EXPECT NOTHING\n"),
+      "`)`: expected a type: bool, int, double, string, timestamp or duration after n (write it like EVENT cart_add "
+      "(user_id string, price double?))\n"
+      "`z`: unknown event type z\n"
+      "`q`: unknown rule q\n");
 }
 
 TEST_CASE("unread: one that does not tell what it declares may declare anything") {
