@@ -32,6 +32,7 @@ struct ReplayArguments {
   std::string type_field = "type", time_field = "ts", time_unit = "ms";
   std::string max_delay = "0s", state_ttl;
   bool sort = false, strict = false, full_events = false;
+  std::size_t lanes = 1;
 };
 int replay_command(const ReplayArguments& arguments);
 

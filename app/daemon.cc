@@ -38,6 +38,7 @@ engine::EngineOptions engine_options(const Settings& settings) {
   engine::EngineOptions options;
   if (const Micros ttl = settings.engine.duration("state_ttl"); ttl.count() > 0) options.state_ttl = ttl;
   options.max_partial_matches = static_cast<std::size_t>(settings.engine.integer("max_partial_matches"));
+  options.lanes = static_cast<std::size_t>(settings.engine.integer("lanes"));
   options.track_changes = true;
   return options;
 }
@@ -147,6 +148,7 @@ void Daemon::take_messages(std::chrono::milliseconds wait) {
   batch_.clear();
   queue_->pop(batch_, kBatch, wait);
   for (const adapters::Message& message : batch_) pump_->take(message);
+  pump_->flush();
 }
 
 Status Daemon::run() {

@@ -53,6 +53,10 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   replay_cli->add_option("--state-ttl", replay.state_ttl,
                          "Ends partial matches of rules without WITHIN, as engine.state_ttl does");
+  replay_cli
+      ->add_option("--lanes", replay.lanes, "Threads that share the keys; the matches are the same for every number")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
   replay_cli->add_flag("--sort", replay.sort, "Order the whole file by event time first");
   replay_cli->add_flag("--strict", replay.strict, "Exit with 3 when there were bad lines");
   std::string events_form = "lines";

@@ -36,6 +36,8 @@ class Pump {
   std::optional<std::int64_t> position(const SourceId& source) const;
 
   void take(const adapters::Message& message);
+  /// Handles what take() has left to be handled (with several lanes).
+  void flush() { engine_.flush(); }
   /// Idle partitions and the clock (language.md section 7). Call at least every few hundred milliseconds.
   void tick();
   /// The input has ended for good.

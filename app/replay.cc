@@ -89,6 +89,7 @@ bool read_options(const ReplayArguments& arguments, adapters::DecoderOptions& de
   decoding.time_field = *time_field;
   decoding.keep_raw = arguments.full_events;
   options.keep_raw = arguments.full_events;
+  options.lanes = arguments.lanes;
   max_delay = *delay;
   return true;
 }

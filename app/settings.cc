@@ -23,7 +23,8 @@ const OptionTable& rules_table() {
 const OptionTable& engine_table() {
   static const OptionTable table{
       "engine",
-      "Bounds on partial matches; both are part of what rules mean and the same in every replay with the same values.",
+      "Matching. The bounds on partial matches are part of what rules mean, and the same in every replay with the same "
+      "values.",
       {{.name = "state_ttl",
         .type = OptionType::kDuration,
         .default_text = "0s",
@@ -33,7 +34,13 @@ const OptionTable& engine_table() {
         .default_text = "100000",
         .help = "Most partial matches of one rule and key; beyond it those of the oldest first event are dropped and "
                 "counted.",
-        .min = 1}}};
+        .min = 1},
+       {.name = "lanes",
+        .type = OptionType::kInteger,
+        .default_text = "1",
+        .help = "Threads that share the keys. The matches and their order are the same for every number.",
+        .min = 1,
+        .max = 64}}};
   return table;
 }
 

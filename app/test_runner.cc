@@ -140,7 +140,10 @@ class Subject {
     return {};
   }
 
-  std::vector<Actual> take_actual() { return std::exchange(actual_, {}); }
+  std::vector<Actual> take_actual() {
+    engine_->flush();
+    return std::exchange(actual_, {});
+  }
   const std::vector<std::string>& late() const { return late_; }
   /// The partial match that got furthest since the last match, also when it has ended since.
   std::string furthest() const { return furthest_.empty() ? "    no event began a partial match\n" : furthest_; }
@@ -159,6 +162,7 @@ class Subject {
   void make_engine() {
     engine::EngineOptions options;
     options.track_changes = mode_ == TestMode::kRestoreAfterEachEvent;
+    options.lanes = mode_ == TestMode::kFourLanes ? 4 : 1;
     engine_ = std::make_unique<engine::Engine>(
         network_, options,
         engine::Engine::Handlers{[this](MatchPtr match) { note(*match); },

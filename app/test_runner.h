@@ -19,8 +19,9 @@ struct TestOutcome {
   std::string report;  ///< of a failure: expected and actual side by side, and the partial match that got furthest
 };
 
-/// How the engine under test is driven: the plain way, or with its state saved and restored after every event.
-enum class TestMode : unsigned char { kPlain, kRestoreAfterEachEvent };
+/// How the engine under test is driven: the plain way, with its state saved and restored after every event, or with
+/// four lanes.
+enum class TestMode : unsigned char { kPlain, kRestoreAfterEachEvent, kFourLanes };
 
 TestOutcome run_test(const std::shared_ptr<const nfa::Network>& network, const dsl::plan::Test& test,
                      TestMode mode = TestMode::kPlain);

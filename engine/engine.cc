@@ -2,77 +2,137 @@
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <deque>
 
 #include "base/check.h"
 #include "engine/derived_queue.h"
-#include "engine/due_queue.h"
 #include "engine/event_maker.h"
+#include "engine/lane.h"
+#include "engine/lane_threads.h"
 #include "engine/order.h"
-#include "engine/rule_runtime.h"
 #include "engine/snapshot.h"
 #include "state/layout.h"
 
 namespace cepd::engine {
+
+/// With several lanes: events pushed before they are handled together.
+constexpr std::size_t kBatch = 512;
 
 struct Engine::Impl {
   std::shared_ptr<const nfa::Network> network;
   EngineOptions options;
   Handlers handlers;
   EventOrder order;
-  DueQueue due;
-  std::vector<RuleRuntime> rules;  // by index in RuleSet::rules
-  std::vector<EventMaker> makers;  // likewise
-  DerivedQueue derived;            // empty between two places of the total order
+  std::deque<Lane> lanes;
+  LaneThreads threads;
+  std::vector<EventMaker> makers;     // by index in RuleSet::rules
+  DerivedQueue derived;               // empty between two places of the total order
+  std::vector<std::uint32_t> levels;  // by rule
   std::uint32_t top_level = 0;
-  Arena scratch;
+  std::size_t not_drained = 0;  // events pushed since the last drain()
   std::uint64_t next_sequence = 1;
   std::uint64_t handled = 0;
   std::vector<std::string>
       dropped_keys;  // stored under rules that are gone or changed: to be erased with the next save
 
+  explicit Impl(std::size_t lane_count) : threads(lane_count) {}
+
   void make_rules() {
-    rules.clear();
+    lanes.clear();
     makers.clear();
-    rules.reserve(network->rules().rules.size());
-    std::vector<std::uint32_t> levels;
-    for (std::uint32_t i = 0; i < network->rules().rules.size(); ++i) {
-      rules.emplace_back(network, i, options);
-      makers.emplace_back(*network, rules[i].rule());
-      levels.push_back(rules[i].rule().level);
+    levels.clear();
+    for (const dsl::plan::Rule& rule : network->rules().rules) {
+      levels.push_back(rule.level);
+      makers.emplace_back(*network, rule);
     }
     top_level = levels.empty() ? 0 : *std::max_element(levels.begin(), levels.end());
-    due.begin(std::move(levels));
+    for (std::size_t i = 0; i < options.lanes; ++i) lanes.emplace_back(network, options, levels, i);
   }
 
-  RuleRuntime::Report report_of(std::uint32_t rule) {
-    return [this, rule](MatchPtr match) {
-      if (auto event = makers[rule].make(*match)) derived.add(rule, rules[rule].rule().level, std::move(event));
-      handlers.match(std::move(match));
-    };
+  void report() {
+    std::vector<LaneMatch> matches = lanes.front().take_matches();
+    if (lanes.size() > 1) {
+      for (std::size_t i = 1; i < lanes.size(); ++i) {
+        for (LaneMatch& match : lanes[i].take_matches()) matches.push_back(std::move(match));
+      }
+      merge(matches);
+    }
+    for (LaneMatch& each : matches) {
+      if (auto event = makers[each.rule].make(*each.match)) derived.add(each.rule, levels[each.rule], std::move(event));
+      handlers.match(std::move(each.match));
+    }
+  }
+
+  void number(Event& event) {
+    event.sequence = next_sequence++;
+    // Only an event that still waits is stored, or decoded again after a reload, from its bytes.
+    if (!options.keep_raw) std::string().swap(event.raw);
+  }
+
+  /// An instant goes: events in their order, then deadlines (language-details.md section 2).
+  void drain() {
+    not_drained = 0;
+    if (top_level > 1) {
+      drain_by_level();
+    } else {
+      drain_by_lane();
+    }
+  }
+
+  // ---- no rule reads what another makes: every lane goes through all that is ready, by itself ----
+
+  void drain_by_lane() {
+    std::vector<EventPtr> events;
+    while (std::shared_ptr<Event> event = order.next()) {
+      number(*event);
+      ++handled;
+      events.push_back(std::move(event));
+    }
+    const EventTime watermark = order.watermark();
+    threads.run([&](std::size_t index) {
+      Lane& lane = lanes[index];
+      std::uint64_t step = 0;
+      for (const EventPtr& event : events) {
+        lane.fire_before(event->time, step++);
+        lane.give(event, network->inputs(event->type), step++);
+      }
+      lane.fire_before(watermark, step);
+    });
+    report();
+  }
+
+  // ---- rules read what others make: one place of the total order after the other, level by level ----
+
+  void drain_by_level() {
+    while (std::shared_ptr<Event> event = order.next()) {
+      fire_due(event->time);
+      ++handled;
+      const std::vector<nfa::RuleInput>& inputs = network->inputs(event->type);
+      give(std::move(event), inputs);
+      for (std::uint32_t level = 1; level < top_level; ++level) handle_derived(level);
+    }
+    fire_due(order.watermark());
+  }
+
+  std::optional<EventTime> earliest_due() const {
+    std::optional<EventTime> earliest;
+    for (const Lane& lane : lanes) {
+      if (const auto due = lane.earliest(); due && (!earliest || *due < *earliest)) earliest = due;
+    }
+    return earliest;
   }
 
   /// Everything that falls due before `limit`; at the end of time everything. Level by level: what a deadline makes is
   /// handled before the deadlines of higher levels at the same time.
   void fire_due(EventTime limit) {
-    while (const auto earliest = due.earliest()) {
+    while (const auto earliest = earliest_due()) {
       if (*earliest >= limit && limit != kMaxTime) return;
       for (std::uint32_t level = 1; level <= top_level; ++level) {
-        for (const DueQueue::Entry& entry : due.take(*earliest, level)) {
-          rules[entry.rule].fire(*entry.key, entry.time, due, scratch, report_of(entry.rule));
-          scratch.release();
-        }
+        for (Lane& lane : lanes) lane.fire(*earliest, level, 0);
+        report();
         handle_derived(level);
       }
     }
-  }
-
-  void handle(std::shared_ptr<Event> event) {
-    // Only an event that still waits is stored, or decoded again after a reload, from its bytes.
-    if (!options.keep_raw) std::string().swap(event->raw);
-    ++handled;
-    const std::vector<nfa::RuleInput>& inputs = network->inputs(event->type);
-    give(std::move(event), inputs);
-    for (std::uint32_t level = 1; level < top_level; ++level) handle_derived(level);
   }
 
   /// The events that rules of `level` have made at this place; they have all been at work.
@@ -84,28 +144,15 @@ struct Engine::Impl {
   }
 
   void give(std::shared_ptr<Event> event, const std::vector<nfa::RuleInput>& inputs) {
-    event->sequence = next_sequence++;
+    number(*event);
     const EventPtr shared = std::move(event);
-    for (const nfa::RuleInput& input : inputs) {
-      RuleRuntime& rule = rules[input.rule];
-      if (shared->shadow && rule.rule().status != dsl::plan::Status::kShadow) continue;
-      rule.handle(input, shared, due, scratch, report_of(input.rule));
-      scratch.release();
-    }
-  }
-
-  /// An instant goes: events in their order, then deadlines (language-details.md section 2).
-  void drain() {
-    while (std::shared_ptr<Event> event = order.next()) {
-      fire_due(event->time);
-      handle(std::move(event));
-    }
-    fire_due(order.watermark());
+    for (Lane& lane : lanes) lane.give(shared, inputs, 0);
+    report();
   }
 };
 
 Engine::Engine(std::shared_ptr<const nfa::Network> network, EngineOptions options, Handlers handlers)
-    : impl_(std::make_unique<Impl>()) {
+    : impl_(std::make_unique<Impl>(options.lanes)) {
   impl_->network = std::move(network);
   impl_->options = options;
   impl_->handlers = std::move(handlers);
@@ -121,8 +168,10 @@ void Engine::push(std::shared_ptr<Event> event) {
     if (impl_->handlers.late) impl_->handlers.late(*event, *reason);
     return;
   }
-  impl_->drain();
+  if (impl_->lanes.size() == 1 || ++impl_->not_drained >= kBatch) impl_->drain();
 }
+
+void Engine::flush() { impl_->drain(); }
 
 void Engine::set_idle(SourceId source, std::int32_t partition) {
   impl_->order.set_idle({source, partition});
@@ -145,23 +194,27 @@ const nfa::Network& Engine::network() const { return *impl_->network; }
 std::uint64_t Engine::events() const { return impl_->handled; }
 
 std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const DecodeAgain& decode_again) {
-  std::vector<RuleRuntime> before = std::move(impl_->rules);
+  impl_->drain();
+  std::deque<Lane> before = std::move(impl_->lanes);
   const std::shared_ptr<const nfa::Network> old_network = std::move(impl_->network);
   impl_->network = std::move(network);
   impl_->make_rules();
 
-  boost::unordered_flat_map<std::string_view, RuleRuntime*> by_meaning;
-  for (RuleRuntime& rule : impl_->rules) by_meaning.emplace(rule.rule().fingerprint, &rule);
+  boost::unordered_flat_map<std::string_view, std::uint32_t> by_meaning;
+  const auto& rules = impl_->network->rules().rules;
+  for (std::uint32_t i = 0; i < rules.size(); ++i) by_meaning.emplace(rules[i].fingerprint, i);
   std::size_t kept = 0;
-  for (RuleRuntime& old : before) {
-    if (const auto same = by_meaning.find(old.rule().fingerprint); same != by_meaning.end()) {
-      same->second->adopt(std::move(old), impl_->due);
-      ++kept;
-    } else if (impl_->options.track_changes) {
-      for (const auto& [id, key] : old.keys()) {
-        if (key->stored) impl_->dropped_keys.push_back(partial_key(old.rule(), id));
+  for (std::size_t lane = 0; lane < before.size(); ++lane) {
+    for (RuleRuntime& old : before[lane].rules()) {
+      if (const auto same = by_meaning.find(old.rule().fingerprint); same != by_meaning.end()) {
+        impl_->lanes[lane].adopt(same->second, std::move(old));
+        if (lane == 0) ++kept;
+      } else if (impl_->options.track_changes) {
+        for (const auto& [id, key] : old.keys()) {
+          if (key->stored) impl_->dropped_keys.push_back(partial_key(old.rule(), id));
+        }
+        for (const std::string& id : old.gone()) impl_->dropped_keys.push_back(partial_key(old.rule(), id));
       }
-      for (const std::string& id : old.gone()) impl_->dropped_keys.push_back(partial_key(old.rule(), id));
     }
   }
   for (const std::shared_ptr<Event>& event : impl_->order.waiting()) {
@@ -176,21 +229,31 @@ std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const Deco
   return kept;
 }
 
+namespace {
+
+void save_rule(const RuleRuntime& rule, state::WriteBatch& batch) {
+  using state::Space;
+  for (const std::string& id : rule.gone()) batch.erase(Space::kPartial, partial_key(rule.rule(), id));
+  for (const std::string& id : rule.changed()) {
+    const auto it = rule.keys().find(id);
+    if (it == rule.keys().end()) continue;
+    if (it->second->empty()) {
+      batch.erase(Space::kPartial, partial_key(rule.rule(), id));
+    } else {
+      batch.put(Space::kPartial, partial_key(rule.rule(), id), encode_key(*it->second));
+    }
+  }
+}
+
+}  // namespace
+
 void Engine::save(state::WriteBatch& batch) {
   CEPD_CHECK(impl_->options.track_changes);
+  impl_->drain();
   using state::Space;
   for (const std::string& key : impl_->dropped_keys) batch.erase(Space::kPartial, key);
-  for (const RuleRuntime& rule : impl_->rules) {
-    for (const std::string& id : rule.gone()) batch.erase(Space::kPartial, partial_key(rule.rule(), id));
-    for (const std::string& id : rule.changed()) {
-      const auto it = rule.keys().find(id);
-      if (it == rule.keys().end()) continue;
-      if (it->second->empty()) {
-        batch.erase(Space::kPartial, partial_key(rule.rule(), id));
-      } else {
-        batch.put(Space::kPartial, partial_key(rule.rule(), id), encode_key(*it->second));
-      }
-    }
+  for (const Lane& lane : impl_->lanes) {
+    for (const RuleRuntime& rule : lane.rules()) save_rule(rule, batch);
   }
   batch.clear(Space::kPending);
   std::uint64_t number = 0;
@@ -205,7 +268,9 @@ void Engine::save(state::WriteBatch& batch) {
 
 void Engine::saved() {
   impl_->dropped_keys.clear();
-  for (RuleRuntime& rule : impl_->rules) rule.clear_changes();
+  for (Lane& lane : impl_->lanes) {
+    for (RuleRuntime& rule : lane.rules()) rule.clear_changes();
+  }
 }
 
 Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const DecodeAgain& decode_again) {
@@ -221,8 +286,9 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
   if (!*order) return error(Errc::kCorrupt, "stored watermarks are missing");
   CEPD_TRY(decode_order(**order, impl_->order, impl_->next_sequence));
 
-  boost::unordered_flat_map<std::string, RuleRuntime*> by_prefix;
-  for (RuleRuntime& rule : impl_->rules) by_prefix.emplace(partial_prefix(rule.rule()), &rule);
+  boost::unordered_flat_map<std::string, std::uint32_t> by_prefix;
+  const auto& rules = impl_->network->rules().rules;
+  for (std::uint32_t i = 0; i < rules.size(); ++i) by_prefix.emplace(partial_prefix(rules[i]), i);
   CEPD_TRY(backend.scan(Space::kPartial, {}, [&](std::string_view stored_key, std::string_view record) -> Status {
     const auto rule = by_prefix.find(std::string(stored_key.substr(0, kPartialPrefixBytes)));
     if (rule == by_prefix.end()) {
@@ -230,9 +296,10 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
       ++restored.dropped;
       return {};
     }
-    auto key = decode_key(record, *plan, rule->second->evaluator().automaton());
+    auto key = decode_key(record, *plan, impl_->network->automaton(rule->second));
     if (!key) return std::move(key).error();
-    rule->second->put(std::move(*key), impl_->due);
+    const std::size_t lane = lane_of(rules[rule->second].name, (*key)->id, impl_->lanes.size());
+    impl_->lanes[lane].put(rule->second, std::move(*key));
     ++restored.keys;
     return {};
   }));
@@ -248,15 +315,20 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
 }
 
 void Engine::set_trace(const std::string& name, Trace* trace) {
-  const auto rule = std::find_if(impl_->rules.begin(), impl_->rules.end(),
-                                 [&](const RuleRuntime& each) { return each.rule().name == name; });
-  CEPD_CHECK(rule != impl_->rules.end());
+  CEPD_CHECK(impl_->lanes.size() == 1);
+  auto& rules = impl_->lanes.front().rules();
+  const auto rule =
+      std::find_if(rules.begin(), rules.end(), [&](const RuleRuntime& each) { return each.rule().name == name; });
+  CEPD_CHECK(rule != rules.end());
   rule->set_trace(trace);
 }
 
 std::vector<RuleCounts> Engine::counts() const {
   std::vector<RuleCounts> counts;
-  for (const RuleRuntime& rule : impl_->rules) counts.push_back(rule.counts());
+  for (const RuleRuntime& rule : impl_->lanes.front().rules()) counts.push_back(rule.counts());
+  for (std::size_t lane = 1; lane < impl_->lanes.size(); ++lane) {
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += impl_->lanes[lane].rules()[i].counts();
+  }
   return counts;
 }
 
@@ -300,10 +372,12 @@ Engine::PartialMatch describe(const RuleRuntime& rule, const KeyState& key, cons
 
 std::vector<Engine::PartialMatch> Engine::partial_matches(const std::string& name) const {
   std::vector<std::pair<const Run*, PartialMatch>> found;
-  for (const RuleRuntime& rule : impl_->rules) {
-    if (rule.rule().name != name) continue;
-    for (const auto& [id, key] : rule.keys()) {
-      for (const Run& run : key->runs) found.emplace_back(&run, describe(rule, *key, run));
+  for (const Lane& lane : impl_->lanes) {
+    for (const RuleRuntime& rule : lane.rules()) {
+      if (rule.rule().name != name) continue;
+      for (const auto& [id, key] : rule.keys()) {
+        for (const Run& run : key->runs) found.emplace_back(&run, describe(rule, *key, run));
+      }
     }
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {

@@ -1,6 +1,7 @@
 #pragma once
 /// The deterministic core: events in, matches out. A pure function of the rules and the events in their total order
-/// (event time, source name, partition, offset); it reads no clock, starts no thread and does no I/O.
+/// (event time, source name, partition, offset); it reads no clock and does no I/O; its only threads are those of
+/// its lanes.
 ///
 /// Life: construct, restore() at most once, then push() and the clock-driven calls in any order from one thread;
 /// finish() ends time for bounded input. Results come through the handler during those calls, in the order of
@@ -32,6 +33,9 @@ struct EngineOptions {
   std::size_t max_partial_matches = 100'000;
   /// Remember what changed, for save(). Without it save() must not be called.
   bool track_changes = false;
+  /// How many threads share the keys. The matches and their order are the same for every number. Rule sets in which
+  /// rules read what others make are worked by one thread.
+  std::size_t lanes = 1;
   /// Partial matches keep the original bytes of their events, for matches printed with whole events.
   bool keep_raw = false;
 };
@@ -48,6 +52,8 @@ struct RuleCounts {
   std::uint64_t missing_key = 0;  ///< events without a key field
   std::uint64_t expression_errors = 0;
   std::uint64_t partial_matches = 0;  ///< live now
+
+  RuleCounts& operator+=(const RuleCounts& other);
 };
 
 class Engine {
@@ -63,8 +69,11 @@ class Engine {
   /// How far the watermarks of this source's partitions trail; 0 where it was never said. Call before its first event.
   void set_max_delay(SourceId source, Micros max_delay);
 
-  /// Takes one event, in any order, and handles every event that is no longer waiting for an earlier one.
+  /// Takes one event, in any order, and handles every event that is no longer waiting for an earlier one. With several
+  /// lanes it does so for some hundred events at a time, or at the next flush().
   void push(std::shared_ptr<Event> event);
+  /// Handles what push() has left to be handled.
+  void flush();
 
   /// The partition does not hold time back until its next event (decided by the clock, outside).
   void set_idle(SourceId source, std::int32_t partition);

@@ -11,8 +11,18 @@ namespace cepd::engine {
 
 namespace plan = dsl::plan;
 
-RuleRuntime::RuleRuntime(std::shared_ptr<const nfa::Network> network, std::uint32_t index, const EngineOptions& options)
-    : network_(std::move(network)), index_(index), options_(options), evaluator_(*network_, index, options.state_ttl) {
+std::size_t lane_of(std::string_view rule_name, std::string_view key_id, std::size_t lanes) {
+  if (lanes == 1) return 0;
+  return hash_match_id(key_id.empty() ? rule_name : key_id).low % lanes;
+}
+
+RuleRuntime::RuleRuntime(std::shared_ptr<const nfa::Network> network, std::uint32_t index, const EngineOptions& options,
+                         std::size_t lane)
+    : network_(std::move(network)),
+      index_(index),
+      options_(options),
+      lane_(lane),
+      evaluator_(*network_, index, options.state_ttl) {
   const nfa::Automaton& automaton = evaluator_.automaton();
   for (const nfa::Edge& edge : automaton.start.edges) start_elements_ |= edge.elements;
   counts_.rule = rule().name;
@@ -22,10 +32,13 @@ RuleRuntime::RuleRuntime(std::shared_ptr<const nfa::Network> network, std::uint3
 std::vector<RuleRuntime::KeyOffer> RuleRuntime::offers(const nfa::RuleInput& input, const EventPtr& event,
                                                        Arena& scratch) {
   bool passes_from = !input.has_from;
+  // Every lane sees the event; what does not belong to a key is counted by one.
+  nfa::EvalErrors of_another_lane;
+  nfa::EvalErrors& errors = lane_ == 0 ? evaluator_.errors() : of_another_lane;
   for (const plan::EventTest* from : input.from) {
     if (passes_from) break;
     const nfa::Scope scope{event.get(), {}, {}, {}, &network_->fields()};
-    passes_from = nfa::holds(from->conditions, scope, scratch, evaluator_.errors());
+    passes_from = nfa::holds(from->conditions, scope, scratch, errors);
   }
 
   std::vector<KeyOffer> out;
@@ -41,6 +54,7 @@ std::vector<RuleRuntime::KeyOffer> RuleRuntime::offers(const nfa::RuleInput& inp
     }
     if (missing) continue;
     any_key = true;
+    if (lane_of(rule().name, offer.id, options_.lanes) != lane_) continue;
     offer.offer = {event, entry.elements, entry.unless, entry.input && passes_from};
     if (entry.input && !passes_from && trace_ != nullptr) trace_->filtered(offer.key, event);
     // Elements take nothing from an event that is no input.
@@ -55,7 +69,7 @@ std::vector<RuleRuntime::KeyOffer> RuleRuntime::offers(const nfa::RuleInput& inp
       same->offer.input = same->offer.input || offer.offer.input;
     }
   }
-  if (!any_key) {
+  if (!any_key && lane_ == 0) {
     ++counts_.missing_key;
     if (trace_ != nullptr) trace_->without_key(event);
   }
@@ -258,6 +272,19 @@ void RuleRuntime::clear_changes() {
   }
   changed_.clear();
   gone_.clear();
+}
+
+RuleCounts& RuleCounts::operator+=(const RuleCounts& other) {
+  matches += other.matches;
+  timeouts += other.timeouts;
+  by_having += other.by_having;
+  by_policy += other.by_policy;
+  suppressed += other.suppressed;
+  over_cap += other.over_cap;
+  missing_key += other.missing_key;
+  expression_errors += other.expression_errors;
+  partial_matches += other.partial_matches;
+  return *this;
 }
 
 RuleCounts RuleRuntime::counts() const {

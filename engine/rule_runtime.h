@@ -18,7 +18,9 @@ class RuleRuntime {
  public:
   using Report = std::function<void(MatchPtr)>;
 
-  RuleRuntime(std::shared_ptr<const nfa::Network> network, std::uint32_t index, const EngineOptions& options);
+  /// `lane`: only keys of this lane are looked at.
+  RuleRuntime(std::shared_ptr<const nfa::Network> network, std::uint32_t index, const EngineOptions& options,
+              std::size_t lane);
 
   /// Requires events in the total order and every earlier deadline fired.
   void handle(const nfa::RuleInput& input, const EventPtr& event, DueQueue& due, Arena& scratch, const Report& report);
@@ -70,6 +72,7 @@ class RuleRuntime {
   std::shared_ptr<const nfa::Network> network_;
   std::uint32_t index_;
   EngineOptions options_;
+  std::size_t lane_;
   Evaluator evaluator_;
   nfa::ElementSet start_elements_ = 0;
   KeyMap keys_;
@@ -77,5 +80,8 @@ class RuleRuntime {
   std::vector<std::string> changed_, gone_;
   Trace* trace_ = nullptr;
 };
+
+/// The lane of a key: by the key alone; of a rule without KEY by the rule's name.
+std::size_t lane_of(std::string_view rule_name, std::string_view key_id, std::size_t lanes);
 
 }  // namespace cepd::engine

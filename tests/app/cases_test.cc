@@ -56,6 +56,8 @@ TEST_CASE("cases: the same when the state is saved and restored after every even
   run_all(app::TestMode::kRestoreAfterEachEvent);
 }
 
+TEST_CASE("cases: the same with four lanes") { run_all(app::TestMode::kFourLanes); }
+
 TEST_CASE("cases: the example rules pass their own tests") {
   const auto loaded = app::load_rules(CEPD_SOURCE_DIR "/rules/examples", app::TestFiles::kInclude,
                                       actions::built_in_schemas(), nullptr);
