@@ -95,6 +95,14 @@ class Replay(CepdTest):
             '{"match":"ID","rule":"r","kind":"timeout","key":{"k":"x"},"time":7000,"first":2000,"last":2000,'
             '"events":{"a":[4]},"emit":{"k":"x","v":9007199254740993}}'])
 
+    def test_limit_counts_what_ran_in_the_span_before(self):
+        """A match at t runs when fewer than n that ran have a time in (t - d, t]: suppressed ones do not count."""
+        self.rules('RULE r KEY k MATCH a LIMIT 1 PER 10s DO log("x")')
+        at = ((0, 1), (9999, 1), (10000, 1), (10000, 2), (19999, 1), (20000, 1))
+        events = self.events(*({"type": "a", "ts": ts, "k": k} for ts, k in at))
+        self.assertEqual([(m["time"], m["key"]["k"]) for m in self.replay(events) if "suppressed" not in m],
+                         [(0, 1), (10000, 1), (10000, 2), (20000, 1)])
+
     def test_no_key_nameless_elements_and_unbound_ones(self):
         self.rules("RULE r MATCH a THEN a THEN b? AS maybe THEN c EMIT count(maybe) AS n")
         events = self.events(*({"type": t, "ts": i} for i, t in enumerate("aac")))

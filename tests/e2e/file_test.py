@@ -54,6 +54,22 @@ class FileSource(CepdTest):
         self.assertRegex(daemon.log(), r"rule pay: 2 matches")
         self.assertRegex(daemon.log(), r"action file: 2 delivered, 0 retries, 0 rejected, 0 left")
 
+    def test_shadow_rules_and_suppressed_matches_run_no_action(self):
+        self.rules('RULE quiet SHADOW MATCH cart DO file()\n'
+                   'RULE seldom MATCH cart LIMIT 1 PER 10s DO file()\n'
+                   'RULE end MATCH fail DO file()')
+        self.events()
+        self.configure(sources={"input": self.follow()}, actions={"file": {"path": "out/actions.jsonl"}})
+        daemon = self.run_daemon()
+        self.events({"type": "cart", "ts": 0}, {"type": "cart", "ts": 1000}, {"type": "cart", "ts": 10000},
+                    {"type": "fail", "ts": 11000})
+        lines = self.wait_lines("actions.jsonl", 3, daemon)
+        self.assertEqual([(line["rule"], line["time_ms"]) for line in lines],
+                         [("seldom", 0), ("seldom", 10000), ("end", 11000)])
+        self.assertEqual(daemon.end(), 0)
+        self.assertEqual(len(json_lines(self.directory / "out/actions.jsonl")), 3)
+        self.assertRegex(daemon.log(), r"rule quiet: 3 matches")
+
     def test_webhook_gets_body_and_key(self):
         receiver = Receiver()
         self.addCleanup(receiver.close)

@@ -305,3 +305,13 @@ TEST_CASE("engine: counts say what HAVING, the policy and LIMIT did") {
   CHECK(counts.by_having == 1);
   CHECK(counts.by_policy == 0);
 }
+
+TEST_CASE("engine: an event without a key field is counted for the rule and is no input of it") {
+  Watched engine(network_of("RULE pair KEY u MATCH A NEXT B WITHIN 1h\nRULE each MATCH B"));
+  engine.push("A", 0, 0, {{"u", Value::integer(1)}});
+  engine.push("B", 1, 1);
+  engine.push("B", 2, 2, {{"u", Value::integer(1)}});
+  CHECK(engine.seen == Seen{"each@1 B:1", "each@2 B:2", "pair@2 A:0 B:2"});
+  CHECK(engine->counts().at(0).missing_key == 0);
+  CHECK(engine->counts().at(1).missing_key == 1);
+}
