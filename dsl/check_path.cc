@@ -60,7 +60,8 @@ std::optional<std::pair<Kinds, bool>> field_kinds(const SetContext& set, const p
     const FieldPlan::Type& type = set.fields->type(id);
     if (!type.declared) {
       const auto made = set.made.find(type.name);
-      if (made == set.made.end() || made->second.open || set.unread.more_types || set.unread.types.count(type.name) != 0)
+      if (made == set.made.end() || made->second.open || set.unread.more_types ||
+          set.unread.types.count(type.name) != 0)
         return std::pair(Kinds::all(), false);
       for (const auto& [name, of] : made->second.fields) names.push_back(name);
       const auto field = made->second.fields.find(*first);

@@ -61,6 +61,17 @@ class Chain(CepdTest):
         full = self.replay(self.directory / "events.jsonl", "--events", "full")
         self.assertEqual(self.by_rule(full, "alarm")[0]["events"], alarm["events"])
 
+    def test_replay_with_lanes_prints_the_same(self):
+        self.append(*((("fail", "fail", "logout")[i * i % 3 % 2 + i % 2], i // 3, i % 17) for i in range(3000)))
+        arguments = ("replay", "--rules", "rules", "--input", "events.jsonl")
+        one = self.cepd(*arguments)
+        self.assertEqual(one.returncode, 0, one.stderr)
+        self.assertGreater(one.stdout.count('"rule":"alarm"'), 20)
+        for lanes in ("2", "4"):
+            more = self.cepd(*arguments, "--lanes", lanes)
+            self.assertEqual((more.returncode, more.stderr), (0, one.stderr))
+            self.assertEqual(more.stdout, one.stdout)
+
     def test_type_that_a_source_brings_too_is_a_warning(self):
         self.append(("burst", 0, 1), ("burst", 1, 1))
         done = self.cepd("replay", "--rules", "rules", "--input", "events.jsonl")

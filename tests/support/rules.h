@@ -23,7 +23,8 @@ inline std::shared_ptr<const nfa::Network> network_of(const std::string& text, c
   options.actions = {ActionSchema{"log", {{"message", ArgumentType::kText, true, {}, {}, ""}}, false}};
   const dsl::Checked checked = dsl::check({parsed.file}, options, before);
   for (const Diagnostic& each : checked.diagnostics) messages += format(each);
-  REQUIRE_MESSAGE(checked.rules != nullptr, messages);
+  // What parses is checked also where something else does not.
+  REQUIRE_MESSAGE((checked.rules != nullptr && !has_errors(parsed.diagnostics)), messages);
   return nfa::Network::compile(checked.rules);
 }
 
