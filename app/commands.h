@@ -2,6 +2,7 @@
 /// The subcommands of `cepd`. Each returns its exit code.
 
 #include <string>
+#include <vector>
 
 #include "base/time.h"
 
@@ -20,6 +21,12 @@ struct CheckArguments {
   bool config_reference = false;
 };
 int check_command(const CheckArguments& arguments);
+
+struct FormatArguments {
+  std::vector<std::string> paths;  // files, directories, or - for standard input
+  bool check = false;
+};
+int format_command(const FormatArguments& arguments);
 
 struct TestArguments {
   std::string path;

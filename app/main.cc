@@ -35,6 +35,13 @@ int run(int argc, char** argv) {
       ->type_name("FILE");
   check_cli->add_flag("--config-reference", check.config_reference, "Print all configuration options as Markdown");
 
+  FormatArguments format;
+  CLI::App* format_cli = cli.add_subcommand("fmt", "Write rule files in their one form; comments stay");
+  format_cli->add_option("path", format.paths, "Rule files, directories, or - for standard input to standard output")
+      ->type_name("FILE|DIR")
+      ->required();
+  format_cli->add_flag("--check", format.check, "Write nothing, list the files that differ, and exit with 1");
+
   TestArguments test;
   CLI::App* test_cli = cli.add_subcommand("test", "Run the TEST blocks of rule files");
   test_cli->add_option("path", test.path, "Rule file or directory")->type_name("FILE|DIR")->required();
@@ -96,6 +103,7 @@ int run(int argc, char** argv) {
   }
   try {
     if (check_cli->parsed()) return check_command(check);
+    if (format_cli->parsed()) return format_command(format);
     if (test_cli->parsed()) return test_command(test);
     if (replay_cli->parsed()) {
       replay.full_events = events_form == "full";

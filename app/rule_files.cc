@@ -24,8 +24,11 @@ Diagnostic unreadable(const std::string& path, const std::string& why) {
   return diagnostic;
 }
 
-/// Nothing, with errno set, when the file cannot be read.
-std::optional<std::string> read_file(const std::string& path) {
+bool is_test_file(const std::string& name) { return name.ends_with(".test.rules"); }
+
+}  // namespace
+
+std::optional<std::string> read_rule_file(const std::string& path) {
   std::error_code failed;
   if (fs::is_directory(path, failed)) {
     errno = EISDIR;
@@ -37,8 +40,6 @@ std::optional<std::string> read_file(const std::string& path) {
   if (in.bad()) return std::nullopt;
   return text;
 }
-
-bool is_test_file(const std::string& name) { return name.ends_with(".test.rules"); }
 
 std::vector<std::string> rule_files(const std::string& path, TestFiles test_files, Diagnostics& diagnostics) {
   std::error_code failed;
@@ -60,14 +61,12 @@ std::vector<std::string> rule_files(const std::string& path, TestFiles test_file
   return files;
 }
 
-}  // namespace
-
 Loaded load_rules(const std::string& path, TestFiles test_files, const std::vector<ActionSchema>& actions,
                   const FieldPlan* before) {
   Loaded loaded;
   std::vector<dsl::ast::File> trees;
   for (const std::string& file : rule_files(path, test_files, loaded.diagnostics)) {
-    std::optional<std::string> text = read_file(file);
+    std::optional<std::string> text = read_rule_file(file);
     if (!text) {
       loaded.diagnostics.push_back(unreadable(file, "cannot read the rule file: " + std::string(std::strerror(errno))));
       trees.push_back(dsl::unreadable(file));

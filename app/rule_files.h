@@ -2,6 +2,7 @@
 /// Rule files on disk -> checked rules.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,13 @@ struct Loaded {
   Diagnostics diagnostics;
   std::vector<std::string> files;  ///< read, in order of their names
 };
+
+/// The file `path`, or the *.rules files of that directory (not below it) in the order of their names. A directory that
+/// cannot be read is a diagnostic.
+std::vector<std::string> rule_files(const std::string& path, TestFiles test_files, Diagnostics& diagnostics);
+
+/// Nothing, with errno set, when the file cannot be read.
+std::optional<std::string> read_rule_file(const std::string& path);
 
 /// Reads one file, or every *.rules file of a directory (not below it), as one set. A path that cannot be read is a
 /// diagnostic.

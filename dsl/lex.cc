@@ -37,7 +37,7 @@ class Lexer {
  public:
   Lexer(std::string_view text, Problems& problems) : text_(text), problems_(problems) {}
 
-  Tokens run() {
+  Lexed run() {
     if (text_.substr(0, 3) == "\xEF\xBB\xBF") at_ = 3;
     line_begin_ = at_;
     while (!problems_.full()) {
@@ -61,7 +61,7 @@ class Lexer {
     end.where = {static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(text_.size())};
     end.starts_line = starts_line_;
     tokens_.push_back(std::move(end));
-    return std::move(tokens_);
+    return {std::move(tokens_), std::move(comments_)};
   }
 
  private:
@@ -77,11 +77,23 @@ class Lexer {
         starts_line_ = true;
         line_begin_ = at_ + 1;
       } else if (c == '#') {
-        at_ = std::min(text_.find('\n', at_), text_.size()) - 1;
+        read_comment();
       } else if (c != ' ' && c != '\t' && c != '\r') {
         return;
       }
     }
+  }
+
+  /// Leaves the last character to skip_blanks().
+  void read_comment() {
+    Comment comment;
+    comment.starts_line = starts_line_;
+    comment.column = static_cast<std::uint32_t>(at_ - line_begin_);
+    const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+    const std::size_t last = text_.substr(0, end).find_last_not_of(" \t\r");
+    comment.where = {static_cast<std::uint32_t>(at_), static_cast<std::uint32_t>(last + 1)};
+    comments_.push_back(comment);
+    at_ = end - 1;
   }
 
   /// False when there is no token after all.
@@ -357,6 +369,7 @@ class Lexer {
   bool starts_line_ = true;
   std::size_t open_string_ = 0;  // the end of the line on which a string did not end; 0: none
   Tokens tokens_;
+  std::vector<Comment> comments_;
 
   std::vector<unsigned> open_;  // per open bracket: itself and the prefix operators just before it
   unsigned run_ = 0;            // prefix operators just before the next token
@@ -366,6 +379,6 @@ class Lexer {
 
 }  // namespace
 
-Tokens lex(std::string_view text, Problems& problems) { return Lexer(text, problems).run(); }
+Lexed lex(std::string_view text, Problems& problems) { return Lexer(text, problems).run(); }
 
 }  // namespace cepd::dsl::syntax

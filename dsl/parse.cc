@@ -34,7 +34,7 @@ class FileParser {
   FileParser(ast::File& file, Problems& problems) : file_(file), problems_(problems) {}
 
   void run() {
-    const syntax::Tokens tokens = syntax::lex(file_.text, problems_);
+    const syntax::Tokens tokens = syntax::lex(file_.text, problems_).tokens;
     at_ = tokens.data();
     end_ = at_ + tokens.size() - 1;
     if (at_ == end_) return;

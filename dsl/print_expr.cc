@@ -1,5 +1,6 @@
 /// Names, literals, paths and expressions as text.
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include "dsl/keyword.h"
 #include "dsl/parse.h"
 #include "dsl/print.h"
+#include "dsl/print_layout.h"
 #include "dsl/print_parts.h"
 
 namespace cepd::dsl {
@@ -49,12 +51,13 @@ std::string string(std::string_view text) {
 
 namespace {
 
-/// Shortest text that reads back, and reads back as a double.
+/// Shortest text that reads back, and reads back as a double: `0.1`, `3.0`, `1e300`.
 std::string real(double value) {
   std::array<char, 32> buffer{};
   const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
   std::string out(buffer.data(), result.ptr);
   if (out.find_first_of(".e") == std::string::npos) out += ".0";
+  if (const std::size_t plus = out.find('+'); plus != std::string::npos) out.erase(plus, 1);
   return out;
 }
 
@@ -198,5 +201,32 @@ Printed printed(const ast::Expr& expr) { return std::visit(ExprPrinter{}, expr.n
 }  // namespace
 
 std::string print(const ast::Expr& expr) { return printed(expr).text; }
+
+namespace printing {
+
+std::vector<Part> operands(const ast::Expr& expr) {
+  // Grouped from the left: the last operand is the right one of the outermost node.
+  std::vector<Part> out;
+  const ast::Expr* rest = &expr;
+  const auto* chain = std::get_if<ast::Binary>(&expr.node);
+  const ast::BinaryOp op = chain == nullptr ? ast::BinaryOp::kEq : chain->op;
+  if (op == ast::BinaryOp::kAnd || op == ast::BinaryOp::kOr) {
+    const auto [text, level] = operator_of(op);
+    while (chain != nullptr && chain->op == op) {
+      out.push_back(
+          {std::string(text) + " " + at_level(chain->right, static_cast<Level>(level + 1)), chain->right->where});
+      rest = chain->left.get();
+      chain = std::get_if<ast::Binary>(&rest->node);
+    }
+    const Printed first = printed(*rest);
+    out.push_back({first.level < level ? "(" + first.text + ")" : first.text, rest->where});
+  } else {
+    out.push_back({print(expr), expr.where});
+  }
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace printing
 
 }  // namespace cepd::dsl

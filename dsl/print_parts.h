@@ -19,8 +19,6 @@ std::string duration(const ast::DurationTerm& term);
 /// First names that mean something in a condition get back quotes, and so does a last name that was `quoted`.
 std::string path(const FieldPath& path, bool quoted);
 
-std::string test(const ast::Test& test);
-
 /// The results of `print`, with a comma between them.
 template <class List, class Print>
 std::string list(const List& items, Print print) {

@@ -1,6 +1,7 @@
 /// Patterns as text.
 
 #include "dsl/print.h"
+#include "dsl/print_layout.h"
 #include "dsl/print_parts.h"
 
 namespace cepd::dsl {
@@ -74,12 +75,26 @@ std::string print(const ast::EventPattern& event) {
 
 std::string print(const ast::Sequence& sequence) {
   std::string out;
+  for (const printing::Part& part : printing::steps(sequence)) out += (out.empty() ? "" : " ") + part.text;
+  return out;
+}
+
+namespace printing {
+
+std::vector<Part> steps(const ast::Sequence& sequence) {
+  std::vector<Part> out;
   for (const ast::Step& step : sequence.steps) {
-    if (&step != &sequence.steps.front()) out += " " + print_link(step.link) + " ";
-    out += joined(step.choice.alternatives, " OR ",
-                  [](const ast::Both& both) { return joined(both.members, " AND ", print_element); });
+    std::string text = joined(step.choice.alternatives, " OR ",
+                              [](const ast::Both& both) { return joined(both.members, " AND ", print_element); });
+    if (out.empty()) {
+      out.push_back({std::move(text), step.choice.where});
+    } else {
+      out.push_back({print_link(step.link) + " " + text, {step.link.where.begin, step.choice.where.end}});
+    }
   }
   return out;
 }
+
+}  // namespace printing
 
 }  // namespace cepd::dsl

@@ -3,13 +3,16 @@
 #include <algorithm>
 
 #include "base/path.h"
+#include "dsl/print_layout.h"
 #include "dsl/print_parts.h"
 
 namespace cepd::dsl::printing {
 namespace {
 
-constexpr std::string_view kIndent = "         ";  // under what follows GIVEN and EXPECT
-constexpr std::size_t kWidestType = 24;            // types longer than that do not push the others' times away
+constexpr std::size_t kIndent = 9;  // under what follows GIVEN and EXPECT
+// Longer ones do not push away what follows on the other lines.
+constexpr std::size_t kWidestType = 24;
+constexpr std::size_t kWidestTime = 12;
 
 std::string value(const ast::TestValue& value);
 
@@ -48,16 +51,31 @@ std::string padded(std::string text, std::size_t width) {
   return text;
 }
 
-std::string type_of(const std::variant<ast::GivenEvent, ast::GivenWatermark>& given) {
-  const auto* event = std::get_if<ast::GivenEvent>(&given);
-  return event == nullptr ? "WATERMARK" : name(event->type);
+using Given = std::variant<ast::GivenEvent, ast::GivenWatermark>;
+
+/// Types, times and fields of a stage stand below each other.
+struct Columns {
+  std::size_t type = 0, time = 0;
+};
+
+Columns columns_of(const std::vector<Given>& stage) {
+  Columns out;
+  for (const Given& one : stage) {
+    const auto* event = std::get_if<ast::GivenEvent>(&one);
+    if (event == nullptr) continue;
+    if (const std::size_t size = name(event->type).size(); size <= kWidestType) out.type = std::max(out.type, size);
+    if (const std::size_t size = time(event->at).size(); size <= kWidestTime) out.time = std::max(out.time, size);
+  }
+  return out;
 }
 
-std::string given(const std::variant<ast::GivenEvent, ast::GivenWatermark>& given, std::size_t width) {
-  const std::string type = padded(type_of(given), width);
-  if (const auto* watermark = std::get_if<ast::GivenWatermark>(&given)) return type + " " + time(watermark->at);
+std::string given(const Given& given, Columns columns) {
+  if (const auto* watermark = std::get_if<ast::GivenWatermark>(&given)) {
+    return padded("WATERMARK", columns.type) + " " + time(watermark->at);
+  }
   const auto& event = std::get<ast::GivenEvent>(given);
-  std::string out = type + " " + time(event.at) + " " + object(event.fields);
+  std::string out =
+      padded(name(event.type), columns.type) + " " + padded(time(event.at), columns.time) + " " + object(event.fields);
   if (event.times != 1 || event.every) out += " TIMES " + std::to_string(event.times);
   if (event.every) out += " EVERY " + duration(*event.every);
   return out;
@@ -72,29 +90,30 @@ std::string expected(const ast::Expected& expected) {
   return out;
 }
 
-void append_stage(std::string& out, const ast::TestStage& stage) {
-  std::size_t width = 0;
-  for (const auto& one : stage.given) {
-    if (const std::size_t size = type_of(one).size(); size <= kWidestType) width = std::max(width, size);
+void append_stage(Layout& out, const ast::TestStage& stage) {
+  const Columns columns = columns_of(stage.given);
+  Clause given_clause{"  GIVEN  ", {}, Break::kAlways, kIndent};
+  for (const Given& one : stage.given) {
+    given_clause.parts.push_back({given(one, columns), std::visit([](const auto& g) { return g.where; }, one)});
   }
-  for (std::size_t i = 0; i < stage.given.size(); ++i) {
-    out += "\n";
-    out += i == 0 ? "  GIVEN  " : kIndent;
-    out += given(stage.given[i], width);
+  Clause expect_clause{"  EXPECT ", {}, Break::kAlways, kIndent};
+  for (const auto& one : stage.expected) expect_clause.parts.push_back({expected(one), one.where});
+  if (stage.expected.empty()) {
+    constexpr std::string_view kNothing = "NOTHING";
+    const auto length = static_cast<std::uint32_t>(kNothing.size());
+    expect_clause.parts.push_back({std::string(kNothing), {stage.where.end - length, stage.where.end}});
   }
-  if (stage.expected.empty()) out += "\n  EXPECT NOTHING";
-  for (std::size_t i = 0; i < stage.expected.size(); ++i) {
-    out += "\n";
-    out += i == 0 ? "  EXPECT " : kIndent;
-    out += expected(stage.expected[i]);
-  }
+  out.push_back(std::move(given_clause));
+  out.push_back(std::move(expect_clause));
 }
 
 }  // namespace
 
-std::string test(const ast::Test& test) {
-  std::string out = "TEST " + name(test.name) + " FOR " + name(test.rule);
-  if (test.max_delay) out += " MAX DELAY " + duration(*test.max_delay);
+Layout layout(const ast::Test& test) {
+  std::string head = "TEST " + name(test.name) + " FOR " + name(test.rule);
+  if (test.max_delay) head += " MAX DELAY " + duration(*test.max_delay);
+  Layout out;
+  out.push_back({"", {{std::move(head), {test.where.begin, test.rule.where.end}}}});
   for (const ast::TestStage& stage : test.stages) append_stage(out, stage);
   return out;
 }

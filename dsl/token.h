@@ -71,4 +71,16 @@ inline bool is_name(const Token& token) { return token.kind == TokenKind::kWord 
 /// The last one is kEnd.
 using Tokens = std::vector<Token>;
 
+/// `# ...` to the end of its line, without blanks at its end.
+struct Comment {
+  ast::Location where;
+  bool starts_line = false;  ///< nothing but blanks before it
+  std::uint32_t column = 0;  ///< bytes from the start of its line
+};
+
+struct Lexed {
+  Tokens tokens;
+  std::vector<Comment> comments;
+};
+
 }  // namespace cepd::dsl::syntax

@@ -1,36 +1,12 @@
 #include "dsl/print.h"
 
-#include <filesystem>
-#include <fstream>
 #include <random>
-#include <sstream>
 
 #include "tests/dsl/parse_testing.h"
+#include "tests/dsl/rule_texts.h"
 
 namespace cepd::dsl::testing {
 namespace {
-
-std::string file_text(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-/// All rule files of the repository but those that are wrong on purpose.
-std::vector<std::string> rule_texts() {
-  std::vector<std::string> out;
-  for (const char* folder : {"rules", "tests/cases"}) {
-    const auto root = std::filesystem::path(CEPD_SOURCE_DIR) / folder;
-    if (!std::filesystem::exists(root)) continue;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
-      if (entry.path().extension() != ".rules") continue;
-      std::string text = file_text(entry.path());
-      if (parse("x.rules", text).diagnostics.empty()) out.push_back(std::move(text));
-    }
-  }
-  return out;
-}
 
 TEST_CASE("print: one clause a line") {
   const std::string text = R"(EVENT cart_add (user_id string, price double?)
@@ -107,7 +83,7 @@ TEST_CASE("print: the fewest parentheses that keep the tree") {
 TEST_CASE("print: literals and paths") {
   CHECK_EQ(canonical_condition("90m"), "1h30m");
   CHECK_EQ(canonical_condition("30e-1"), "3.0");
-  CHECK_EQ(canonical_condition("1e300"), "1e+300");
+  CHECK_EQ(canonical_condition("1e300"), "1e300");
   CHECK_EQ(canonical_condition("-9223372036854775808"), "-9223372036854775808");
   CHECK_EQ(canonical_condition("-0.0"), "-0.0");
   CHECK_EQ(canonical_condition("True"), "true");

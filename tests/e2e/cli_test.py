@@ -1,4 +1,4 @@
-"""The subcommands that need no daemon: check, test, replay, explain, --help."""
+"""The subcommands that need no daemon: check, fmt, test, replay, explain, --help."""
 
 import json
 import re
@@ -39,6 +39,49 @@ class Output(CepdTest):
         done = self.cepd("chek", "rules")
         self.assertEqual(done.returncode, 2)
         self.assertEqual(done.stderr, "cepd: unknown command chek\n  did you mean check?\n")
+
+
+class Format(CepdTest):
+    ROUGH = "# head\nrule r match a then b # end\n"
+    FINE = "# head\nRULE r\n  MATCH   a THEN b  # end\n"
+
+    def test_files_and_directories_are_written_in_place(self):
+        self.rules(self.ROUGH, "one.rules")
+        self.rules(self.ROUGH, "two.test.rules")
+        other = self.write("other.rules", self.ROUGH)
+        other.chmod(0o640)
+        link = self.directory / "link.rules"
+        link.symlink_to("other.rules")
+        done = self.cepd("fmt", "rules", link)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        for name in ("rules/one.rules", "rules/two.test.rules", "other.rules"):
+            self.assertEqual((self.directory / name).read_text(), self.FINE)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(other.stat().st_mode & 0o777, 0o640)
+        self.assertEqual(sorted(f.name for f in (self.directory / "rules").iterdir()), ["one.rules", "two.test.rules"])
+
+    def test_check_writes_nothing_and_lists_what_differs(self):
+        rough = self.rules(self.ROUGH, "rough.rules")
+        self.rules(self.FINE, "fine.rules")
+        done = self.cepd("fmt", "--check", "rules")
+        self.assertEqual((done.returncode, done.stdout), (1, "rules/rough.rules\n"))
+        self.assertEqual(rough.read_text(), self.ROUGH)
+        self.assertEqual(self.cepd("fmt", "--check", "rules/fine.rules").returncode, 0)
+
+    def test_a_file_with_mistakes_is_left_alone_and_the_others_are_written(self):
+        bad = self.rules("RULE r MATCH", "bad.rules")
+        good = self.rules(self.ROUGH, "good.rules")
+        done = self.cepd("fmt", "rules")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("rules/bad.rules:1:13: error: expected an event type after MATCH", done.stderr)
+        self.assertEqual(bad.read_text(), "RULE r MATCH")
+        self.assertEqual(good.read_text(), self.FINE)
+
+    def test_standard_input_goes_to_standard_output(self):
+        done = self.cepd("fmt", "-", stdin=self.ROUGH)
+        self.assertEqual((done.returncode, done.stdout), (0, self.FINE))
+        self.assertEqual(self.cepd("fmt", "--check", "-", stdin=self.ROUGH).returncode, 1)
+        self.assertEqual(self.cepd("fmt", "missing.rules").returncode, 1)
 
 
 class Replay(CepdTest):
