@@ -1,6 +1,7 @@
 /// The syntax tree of MATCH -> slots, groups and alternatives.
 
 #include <algorithm>
+#include <numeric>
 
 #include "dsl/check_pattern_tree.h"
 
@@ -21,6 +22,7 @@ class TreeBuilder {
 
   Pattern build() {
     out_.tree = sequence(rule_.pattern, nullptr, {});
+    if (scope_.elements.size() <= plan::kMaxElements) number_as_written();
     return std::move(out_);
   }
 
@@ -28,8 +30,55 @@ class TreeBuilder {
   /// What the parts of a sequence take from what stands around it.
   struct Around {
     bool repeated = false, optional = false, in_group = false;
+    bool opens_group = false;  ///< the link before it stands before a repeated group: it reaches the first event only
     std::vector<std::pair<std::size_t, std::size_t>> alternatives;
   };
+
+  // ---- the order of the elements ----
+
+  /// The single alternatives of an OR were added together: puts all elements into the order in which they are written,
+  /// which is the order of names, output and ties.
+  void number_as_written() {
+    std::vector<std::size_t> order(scope_.elements.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return out_.written[a].events.front()->where.begin < out_.written[b].events.front()->where.begin;
+    });
+    std::vector<std::size_t> number(order.size());
+    const auto in_order = [&](auto& list) {
+      auto sorted = list;
+      for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = list[order[i]];
+      list = std::move(sorted);
+    };
+    for (std::size_t i = 0; i < order.size(); ++i) number[order[i]] = i;
+    in_order(scope_.elements);
+    in_order(scope_.places);
+    in_order(out_.written);
+    const auto renumbered = [&](plan::ElementId id) {
+      return static_cast<plan::ElementId>(number[static_cast<std::size_t>(id)]);
+    };
+    for (plan::Slot& slot : out_.slots) {
+      for (plan::ElementSet& member : slot.members) {
+        plan::ElementSet set = 0;
+        for (std::size_t i = 0; i < number.size(); ++i) {
+          if ((member >> i & 1) != 0) set |= plan::element_bit(static_cast<plan::ElementId>(number[i]));
+        }
+        member = set;
+      }
+      if (slot.until) slot.until = renumbered(*slot.until);
+    }
+    renumber_nots(out_.tree, renumbered);
+  }
+  template <class Renumbered>
+  static void renumber_nots(plan::Sequence& sequence, const Renumbered& renumbered) {
+    for (plan::Step& step : sequence.steps) {
+      if (auto* no = std::get_if<plan::NotStep>(&step.item)) no->element = renumbered(no->element);
+      if (auto* group = std::get_if<plan::Group>(&step.item)) renumber_nots(group->body, renumbered);
+      if (auto* either = std::get_if<plan::Alternatives>(&step.item)) {
+        for (plan::Sequence& branch : either->branches) renumber_nots(branch, renumbered);
+      }
+    }
+  }
 
   // ---- single elements ----
 
@@ -124,7 +173,8 @@ class TreeBuilder {
       place.optional = place.optional || slot.min == 0;
     }
     if (members.size() > 1) {
-      slot.again = link == nullptr ? plan::Contiguity::kSkipTillNext : this->link(link).contiguity;
+      const bool first_only = link == nullptr || around.opens_group;
+      slot.again = first_only ? plan::Contiguity::kSkipTillNext : this->link(link).contiguity;
       place.all = next_all_++;
     }
     for (const std::vector<Single>& alternatives : members) {
@@ -231,7 +281,7 @@ class TreeBuilder {
       group.min = element.quantifier->min;
       group.max = element.quantifier->max.value_or(plan::kUnbounded);
       group.again = again(*element.quantifier);
-      inside.in_group = true;
+      inside.in_group = inside.opens_group = true;
       inside.repeated = inside.repeated || group.max > 1;
       inside.optional = inside.optional || group.min == 0;
     }
@@ -329,8 +379,10 @@ class TreeBuilder {
   /// `first`: the link before the parentheses, which is the link to their first element.
   plan::Sequence sequence(const ast::Sequence& written, const ast::Link* first, const Around& around) {
     plan::Sequence out;
+    Around later = around;
+    later.opens_group = false;
     for (std::size_t i = 0; i < written.steps.size(); ++i) {
-      choice(written.steps[i].choice, i == 0 ? first : &written.steps[i].link, around, out);
+      choice(written.steps[i].choice, i == 0 ? first : &written.steps[i].link, i == 0 ? around : later, out);
     }
     return out;
   }

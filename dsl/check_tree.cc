@@ -142,7 +142,7 @@ class TreeCheck {
       if (repeats && !bound) return 1;
       if (repeats && at.group->max > 1) count += branches(Cursor{at.group->body, 0, at.around, at.group}, false);
       if (count > plan::kMaxBranches) return count;
-      return count + branches(after(*at.around), true);
+      return count + branches(after(*at.around), bound);
     }
     const plan::Step& step = at.sequence.steps[at.index];
     if (const auto* slot = std::get_if<SlotId>(&step.item)) {

@@ -26,6 +26,7 @@ struct Evaluator::Take {
   nfa::StateId to{};
   plan::ElementId element{};
   const nfa::Edge* edge = nullptr;
+  BranchSet branches = 0;  ///< of the run's state: those that take it
 };
 
 /// What one call of advance() works on.
@@ -122,7 +123,7 @@ BranchSet Evaluator::find_takes(const Run& run, bool ends, Step& step) {
     for (const ElementSet member : state.members) {
       if (state.joins() && (member & run.members) != 0) continue;
       if (const auto element = taker(member, run, run.members, step))
-        step.takes.push_back({run.state, *element, nullptr});
+        step.takes.push_back({run.state, *element, nullptr, going});
     }
     if (!step.takes.empty() && state.again != Contiguity::kSkipTillAny) moved = going;
     if (!step.takes.empty() && state.greedy) kept_back = going;
@@ -139,7 +140,7 @@ BranchSet Evaluator::find_takes(const Run& run, bool ends, Step& step) {
     if (until_accepts(target, run, step)) continue;
     const auto element = taker(edge.elements, run, 0, step);
     if (!element) continue;
-    step.takes.push_back({edge.to, *element, &edge});
+    step.takes.push_back({edge.to, *element, &edge, open});
     if (edge.link.contiguity != Contiguity::kSkipTillAny) moved |= open;
     if (target.greedy) kept_back |= open;
   }
@@ -169,7 +170,13 @@ Run Evaluator::taken(const Run& run, const Take& take, const EventPtr& event) co
     }
   }
   next.members |= element_bit(take.element);
+  BranchSet agreeing = 0;
+  for (BranchSet in = take.branches; in != 0; in &= in - 1) {
+    const auto branch = static_cast<std::size_t>(__builtin_ctzll(in));
+    agreeing |= take.edge == nullptr ? state.branches[branch].again : take.edge->opens[branch];
+  }
   for (std::size_t i = 0; i < state.branches.size(); ++i) {
+    if ((agreeing >> i & 1) == 0) continue;
     const auto& when = state.branches[i].when;
     const bool open = std::all_of(when.begin(), when.end(), [&](const nfa::CountTest& test) {
       const std::uint32_t repeats = next.groups[static_cast<std::size_t>(test.group)].repeats;
@@ -212,12 +219,14 @@ void Evaluator::keep(Run run, Step& step) {
 BranchSet Evaluator::complete_at(const Run& run, bool ends, ElementSet seen, BranchSet moved, Step& step) {
   const nfa::State& state = state_of(run);
   BranchSet closed = 0;
+  bool complete = false;
   for (std::size_t i = 0; i < state.branches.size(); ++i) {
     const BranchSet bit = BranchSet{1} << i;
     const nfa::Branch& branch = state.branches[i];
     if ((run.branches & bit) == 0 || !may_end(run, branch)) continue;
     if (branch.accept->completes == Completes::kNextEvent) {
-      if (run.adjacent && (branch.accept->guards & seen) == 0) closed |= bit;
+      // Its repeat or what may be left out goes on all the same.
+      complete = complete || (run.adjacent && (branch.accept->guards & seen) == 0);
     } else if (branch.accept->completes == Completes::kRepeatEnd && (moved & bit) == 0) {
       const nfa::StateId greedy = branch.accept->greedy;
       const nfa::State& repeat = automaton_.states[static_cast<std::size_t>(greedy)];
@@ -233,7 +242,7 @@ BranchSet Evaluator::complete_at(const Run& run, bool ends, ElementSet seen, Bra
       if (run.adjacent && missed && (misfit || !rule_.within)) closed |= bit;
     }
   }
-  if (closed != 0) step.completed.push_back({run.bound, step.event().time});
+  if (complete || closed != 0) step.completed.push_back({run.bound, step.event().time});
   return closed;
 }
 
@@ -273,7 +282,7 @@ void Evaluator::start(Step& step) {
     const auto element = taker(edge.elements, nothing, 0, step);
     if (!element) continue;
     if (target.greedy) kept_back |= open;
-    arrive(taken(nothing, {edge.to, *element, &edge}, step.offer.event), step);
+    arrive(taken(nothing, {edge.to, *element, &edge, open}, step.offer.event), step);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "nfa/automaton.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/check.h"
 
@@ -37,9 +38,23 @@ struct Frame {
   bool repeats() const { return group != nullptr && (group->min != 1 || group->max != 1); }
 };
 
+/// One alternative of an OR, or whether a group is entered, repeated or left: the step or sequence, and which.
+using Decision = std::pair<const void*, std::size_t>;
+using Decisions = std::vector<Decision>;
+
+bool begins_with(const Decisions& all, const Decisions& first) {
+  return first.size() <= all.size() && std::equal(first.begin(), first.end(), all.begin());
+}
+
+struct WayEdge {
+  Edge edge;
+  std::size_t decided = 0;  ///< decisions made before it
+};
+
 /// One way from a place of the pattern to the next events: what becomes a branch.
 struct Way {
-  std::vector<Edge> edges;
+  std::vector<WayEdge> edges;
+  Decisions decisions;
   std::vector<CountTest> when;
   std::optional<Accept> accept;
   ElementSet guards = 0;              ///< NOTs passed since the place
@@ -83,6 +98,8 @@ class Compiler {
       edge.guards = 0;
     }
     states_in(root, 0);
+    keep_decisions(out_.start);
+    for (State& state : out_.states) keep_decisions(state);
     return std::move(out_);
   }
 
@@ -124,11 +141,13 @@ class Compiler {
 
   void make_branches(State& state, std::vector<Way> ways) {
     for (Way& way : ways) {
+      std::vector<Decisions>& settled = settled_[&state];
       // What waits for the deadline of a last NOT does so whatever the others take.
       if (way.accept && way.accept->completes == Completes::kDeadline) {
         Branch waiting{way.when, way.accept, true};
         state.waiting |= BranchSet{1} << state.branches.size();
         state.branches.push_back(std::move(waiting));
+        settled.push_back(way.decisions);
         state.guards |= way.accept->guards;
         way.accept.reset();
         // A repeat that goes on needs a branch to do so in.
@@ -138,12 +157,17 @@ class Compiler {
       CEPD_CHECK(state.branches.size() < plan::kMaxBranches);
       if (way.accept) state.guards |= way.accept->guards;
       state.branches.push_back({std::move(way.when), std::move(way.accept), false});
-      for (Edge& edge : way.edges) {
+      settled.push_back(std::move(way.decisions));
+      for (auto& [edge, decided] : way.edges) {
         state.guards |= edge.guards;
+        edge.opens.resize(state.branches.size());
+        edge.opens.back() = decided;  // until keep_decisions()
         const auto same = std::find_if(state.edges.begin(), state.edges.end(),
                                        [&](const Edge& known) { return same_but_branches(known, edge); });
         if (same != state.edges.end()) {
           same->branches |= bit;
+          same->opens.resize(state.branches.size());
+          same->opens.back() = decided;
         } else {
           edge.branches = bit;
           state.edges.push_back(edge);
@@ -157,6 +181,27 @@ class Compiler {
     for (std::size_t i = 0; i < state.edges.size(); ++i) {
       out_.ambiguous |= state.max > 1 && (state.edges[i].elements & state.elements) != 0;
       for (std::size_t k = 0; k < i; ++k) out_.ambiguous |= (state.edges[k].elements & state.edges[i].elements) != 0;
+    }
+  }
+
+  /// Once all states have their branches.
+  void keep_decisions(State& state) {
+    const std::vector<Decisions>& settled = settled_[&state];
+    for (Branch& branch : state.branches) {
+      const Decisions& own = settled[static_cast<std::size_t>(&branch - state.branches.data())];
+      for (std::size_t i = 0; i < settled.size(); ++i) branch.again |= settled[i] == own ? BranchSet{1} << i : 0;
+    }
+    for (Edge& edge : state.edges) {
+      edge.opens.resize(state.branches.size());
+      const std::vector<Decisions>& there = settled_[&out_.states[static_cast<std::size_t>(edge.to)]];
+      for (std::size_t b = 0; b < edge.opens.size(); ++b) {
+        if ((edge.branches >> b & 1) == 0) continue;
+        const Decisions rest(settled[b].begin() + static_cast<std::ptrdiff_t>(edge.opens[b]), settled[b].end());
+        edge.opens[b] = 0;
+        for (std::size_t i = 0; i < there.size(); ++i) {
+          edge.opens[b] |= begins_with(there[i], rest) ? BranchSet{1} << i : 0;
+        }
+      }
     }
   }
 
@@ -209,14 +254,18 @@ class Compiler {
       const Frame body = body_of(frame, index);
       Way into = way;
       into.enters |= group_bit(body.id);
+      if (body.repeats()) into.decisions.emplace_back(&step, 1);
       if (body.group->again == plan::Contiguity::kSkipTillAny) free_first(link);
       go(body, 0, std::move(into), !body.repeats() && bound, link);
       if (!body.repeats() || minimum(*body.group) > 0) return;
       way.greedy.reset();
+      way.decisions.emplace_back(&step, 0);
       go(frame, index + 1, std::move(way), bound, {});
     } else {
       for (const Sequence& branch : std::get<plan::Alternatives>(step.item).branches) {
-        go(Frame{&branch, &frame, index}, 0, way, bound, link);
+        Way into = way;
+        into.decisions.emplace_back(&branch, 0);
+        go(Frame{&branch, &frame, index}, 0, std::move(into), bound, link);
       }
     }
   }
@@ -241,10 +290,12 @@ class Compiler {
       Way next = way;
       if (group.max != plan::kUnbounded) next.when.push_back({frame.id, 0, group.max - 1});
       next.repeats = bit;
+      next.decisions.emplace_back(&group.body, 1);
       plan::Link again;
       again.contiguity = group.again;
       go(frame, 0, std::move(next), false, again);
     }
+    way.decisions.emplace_back(&group.body, 0);
     if (minimum(group) > 1) way.when.push_back({frame.id, minimum(group), plan::kUnbounded});
     go(*frame.around, frame.index + 1, std::move(way), true, {});
   }
@@ -258,8 +309,15 @@ class Compiler {
     const State& state = out_.states[static_cast<std::size_t>(id)];
     if (!state.joins() && state.again == plan::Contiguity::kSkipTillAny) free_first(link);
     for (const ElementSet member : state.members) {
-      way.edges.push_back(
-          {state_of(id), member, link, way.guards, 0, way.enters, way.repeats, way.inside & ~way.repeats});
+      Edge edge;
+      edge.to = state_of(id);
+      edge.elements = member;
+      edge.link = link;
+      edge.guards = way.guards;
+      edge.enters = way.enters;
+      edge.repeats = way.repeats;
+      edge.inside = way.inside & ~way.repeats;
+      way.edges.push_back({std::move(edge), way.decisions.size()});
     }
     way.greedy = state.greedy ? std::optional(state_of(id)) : std::nullopt;
   }
@@ -297,6 +355,7 @@ class Compiler {
   Automaton out_;
   std::vector<const plan::Group*> seen_;  // by GroupId
   std::vector<Way> ways_;
+  std::map<const State*, std::vector<Decisions>> settled_;  ///< what each branch of a state has settled
 };
 
 }  // namespace

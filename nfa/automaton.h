@@ -5,7 +5,9 @@
 /// Ways to go on that exclude each other before any event has come — into a repeated group or past it, into one
 /// alternative of an OR or another — are the *branches* of a state. A partial match keeps the set of branches that are
 /// open; an event closes the ones that take it, and the partial match waits on in the others. Edges of one branch are
-/// open together (`B? THEN C`: whichever accepts the event takes it).
+/// open together (`B? THEN C`: whichever accepts the event takes it). What a branch has settled stays settled, as if
+/// the rule were written once per alternative: with an element that may be left out or repeated before a decision, only
+/// those branches are open behind it that agree with the one it was reached in.
 
 #include <cstdint>
 #include <optional>
@@ -33,11 +35,12 @@ struct Edge {
   StateId to{};
   ElementSet elements = 0;  ///< the event goes to the first of them that accepts it
   dsl::plan::Link link;
-  ElementSet guards = 0;   ///< NOTs written between: none may have been seen since the last bound event
-  BranchSet branches = 0;  ///< of the state it leaves
-  GroupSet enters = 0;     ///< groups whose first repeat begins with the event
-  GroupSet repeats = 0;    ///< the group, if any, whose next repeat begins with it
-  GroupSet inside = 0;     ///< groups with a bound whose present repeat goes on with it
+  ElementSet guards = 0;         ///< NOTs written between: none may have been seen since the last bound event
+  BranchSet branches = 0;        ///< of the state it leaves
+  std::vector<BranchSet> opens;  ///< by branch of the state it leaves: the branches of `to` that agree with it
+  GroupSet enters = 0;           ///< groups whose first repeat begins with the event
+  GroupSet repeats = 0;          ///< the group, if any, whose next repeat begins with it
+  GroupSet inside = 0;           ///< groups with a bound whose present repeat goes on with it
 };
 
 /// When a partial match that may end in a state is complete.
@@ -65,6 +68,7 @@ struct Branch {
   std::vector<CountTest> when;   ///< the branch is open only if all hold
   std::optional<Accept> accept;  ///< the pattern may end here
   bool waits = false;            ///< nothing is taken: only the deadline of a last NOT is waited for
+  BranchSet again = 0;           ///< the branches that agree with it: open when a repeat of the state has gone on in it
 };
 
 /// "Some events of `members` are bound, one of them most recently". The partial match counts them.
