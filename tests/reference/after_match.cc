@@ -21,9 +21,10 @@ class Policies {
     }
     for (const Point& point : points) take_matches(point);
     for (const std::size_t first : first_events()) report_timeout(first);
-    // A match and a time-out of one deadline, like two matches, come in the order of their events.
+    // Of one deadline, matches come before time-outs.
     std::stable_sort(out_.begin(), out_.end(), [](const Result& a, const Result& b) {
       if (a.known != b.known) return a.known < b.known;
+      if (a.kind != b.kind) return a.kind < b.kind;
       return match_order(a.bound, b.bound) < 0;
     });
     return out_;
@@ -121,26 +122,49 @@ class Policies {
     return out;
   }
 
+  /// A partial match is what is bound; the runs that bind the same are its ways to go on. "The partial match that
+  /// cannot go on any more because its last open way ran out of a bound ends by time-out at that time."
+  struct Partial {
+    const Run* run = nullptr;  ///< one of its ways
+    Point ended;               ///< the last of them
+    bool by_bound = false;
+    bool moved = false;  ///< the last of them took an event
+  };
+
+  /// The partial matches of a first event; nothing while one of them still waits.
+  std::vector<Partial> partials_of(std::size_t first) const {
+    std::vector<Partial> out;
+    for (const auto& run : runs_) {
+      if (run->first().order != first || !exists(*run)) continue;
+      const auto dropped = dropped_.find(run.get());
+      const bool was_dropped = dropped != dropped_.end();
+      if (run->end == RunEnd::kAlive && !was_dropped) return {};
+      const Partial way{run.get(), was_dropped ? dropped->second : run->ended,
+                        !was_dropped && run->end == RunEnd::kBound, !was_dropped && run->end == RunEnd::kMoved};
+      const auto same = std::find_if(
+          out.begin(), out.end(), [&](const Partial& each) { return match_order(each.run->bound, run->bound) == 0; });
+      if (same == out.end()) {
+        out.push_back(way);
+      } else if (way.ended > same->ended || (way.ended == same->ended && way.by_bound)) {
+        *same = way;
+      }
+    }
+    return out;
+  }
+
   /// "For a first event, when its last partial match ends because a bound ran out … and no match of that first event
   /// has completed. … Reported is, of those that a bound ended, the one" that got furthest.
   void report_timeout(std::size_t first) {
     if (completed_.count(first) != 0) return;
     const Run* furthest = nullptr;
-    std::optional<Point> last_drop, last_bound;
-    for (const auto& run : runs_) {
-      if (run->first().order != first || !exists(*run)) continue;
-      if (const auto dropped = dropped_.find(run.get()); dropped != dropped_.end()) {
-        last_drop = std::max(last_drop, std::optional(dropped->second));
-      } else if (run->end == RunEnd::kAlive) {
-        return;
-      } else if (run->end == RunEnd::kBound) {
-        last_bound = std::max(last_bound, std::optional(run->ended));
-        if (furthest == nullptr || got_further(*run, *furthest)) furthest = run.get();
-      } else if (run->end != RunEnd::kMoved) {
-        last_drop = std::max(last_drop, std::optional(run->ended));
-      }
+    std::optional<Point> last_bound, last_other;
+    for (const Partial& partial : partials_of(first)) {
+      if (partial.moved) continue;
+      auto& last = partial.by_bound ? last_bound : last_other;
+      last = std::max(last, std::optional(partial.ended));
+      if (partial.by_bound && (furthest == nullptr || got_further(*partial.run, *furthest))) furthest = partial.run;
     }
-    if (!last_bound || last_drop > last_bound) return;
+    if (!last_bound || last_other > last_bound) return;
     out_.push_back({ResultKind::kTimeout, {}, {}, *last_bound, furthest->bound, false, {}});
   }
 

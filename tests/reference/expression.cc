@@ -6,6 +6,8 @@
 namespace cepd::reference {
 namespace {
 
+const std::set<std::string> kOverValues = {"sum", "avg", "min", "max", "distinct"};
+
 class Evaluation {
  public:
   Evaluation(const Scope& scope, Arena& arena) : scope_(scope), arena_(arena) {}
@@ -215,7 +217,8 @@ class Evaluation {
     if (name == "last") return all.empty() ? Value::null() : all.back();
     if (name == "collect") return all.empty() ? Value::null() : collected(all);
     if (name == "count") return Value::integer(static_cast<std::int64_t>(values.size()));
-    if (values.empty() && (name == "sum" || name == "avg" || name == "min" || name == "max")) return Value::null();
+    // "Over nothing count is 0 and the others null."
+    if (values.empty() && kOverValues.count(name) != 0) return Value::null();
     if (name == "sum" || name == "avg") return total(name, values);
     if (name == "min" || name == "max") return extreme(name == "min" ? ast::BinaryOp::kLt : ast::BinaryOp::kGt, values);
     if (name == "distinct") {

@@ -24,7 +24,8 @@ class PatternMaker {
 
  private:
   Link link(const ast::Link& written) const {
-    Link out{written.kind, {}, {}};
+    Link out;
+    out.kind = written.kind;
     if (written.within) out.within = duration_of(*written.within, constants_);
     if (written.after) out.after = duration_of(*written.after, constants_);
     return out;
@@ -51,7 +52,7 @@ class PatternMaker {
     return {std::move(out)};
   }
 
-  /// A single event pattern without quantifier, or an OR of such in parentheses.
+  /// A single event pattern without quantifier, or an OR of such in parentheses without a bound.
   static bool is_single(const ast::Both& both) {
     if (both.members.size() != 1) return false;
     const ast::Element& element = both.members.front();
@@ -60,7 +61,7 @@ class PatternMaker {
     return group == nullptr || is_single(**group);
   }
   static bool is_single(const ast::Sequence& group) {
-    return group.steps.size() == 1 &&
+    return !group.within && group.steps.size() == 1 &&
            std::all_of(group.steps[0].choice.alternatives.begin(), group.steps[0].choice.alternatives.end(),
                        [](const ast::Both& each) { return is_single(each); });
   }
@@ -130,7 +131,8 @@ class PatternMaker {
         slot = slots_.size();
         slots_.push_back({});
       }
-      out.push_back({event, *slot, ++places_, {}});
+      const bool same_element = !out.empty() && out.back().slot == *slot;  // an OR under one name
+      out.push_back({event, *slot, same_element ? places_ : ++places_, {}});
       return;
     }
     for (const ast::Both& each : std::get<1>(written.item)->steps.front().choice.alternatives) {
@@ -180,22 +182,36 @@ void name_slots(const Sequence& pattern, std::vector<Slot>& slots) {
   for (const Slot& slot : slots) {
     if (slot.named) taken.insert(slot.name);
   }
+  std::vector<const ast::EventPattern*> events(slots.size(), nullptr);  // of elements without AS, in pattern order
   visit(pattern, false, [&](Single& single) {
-    if (slots[single.slot].name.empty()) ++nameless[types_text(*single.event)];
+    if (slots[single.slot].name.empty()) events[single.slot] = single.event;
   });
-  visit(pattern, false, [&](Single& single) {
-    Slot& slot = slots[single.slot];
-    if (!slot.name.empty()) return;
-    const std::string types = types_text(*single.event);
-    slot.named = single.event->types.size() == 1 && nameless[types] == 1 && taken.count(types) == 0;
+  for (const ast::EventPattern* event : events) {
+    if (event != nullptr) ++nameless[types_text(*event)];
+  }
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (events[i] == nullptr) continue;
+    Slot& slot = slots[i];
+    const std::string types = types_text(*events[i]);
+    slot.named = events[i]->types.size() == 1 && nameless[types] == 1 && taken.count(types) == 0;
     if (slot.named) {
       slot.name = types;
-      return;
+      continue;
     }
     do {
       slot.name = types + "#" + std::to_string(++numbers[types]);
     } while (taken.count(slot.name) != 0);
-  });
+  }
+}
+
+void mark_last(const Sequence& sequence) {
+  if (sequence.empty()) return;
+  Node& node = *sequence.back().node;
+  if (auto* element = std::get_if<Element>(&node.what)) element->last = true;
+  if (auto* group = std::get_if<Group>(&node.what)) mark_last(group->body);
+  if (auto* either = std::get_if<Or>(&node.what)) {
+    for (const Sequence& branch : either->branches) mark_last(branch);
+  }
 }
 
 /// Gives a part of WHERE to the elements it belongs to (language-details.md section 4): "of the elements a part names
@@ -315,6 +331,7 @@ Rule make_rule(const ast::Rule& written, const Constants& constants) {
   for (const ast::KeyField& field : written.key) out.key.push_back(field.path);
   out.pattern = PatternMaker(constants, out.slots).sequence(written.pattern);
   name_slots(out.pattern, out.slots);
+  mark_last(out.pattern);
   if (written.within) out.within = duration_of(*written.within, constants);
   if (written.limit) out.limit = Limit{written.limit->count, duration_of(written.limit->per, constants)};
   if (written.after_match && written.after_match->element) out.skip_to = out.slot(written.after_match->element->text);

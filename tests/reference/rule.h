@@ -35,6 +35,7 @@ struct Single {
 struct Link {
   ast::LinkKind kind = ast::LinkKind::kThen;
   std::optional<Micros> within, after;
+  bool first_only = false;  ///< it stands before a repeated group: of an AND there it reaches only the first event
 };
 
 struct Node;
@@ -51,6 +52,7 @@ struct Element {
   std::optional<std::uint32_t> max = 1;
   ast::LinkKind between = ast::LinkKind::kThen;  ///< how its repeats follow each other
   bool greedy = false;
+  bool last = false;  ///< nothing stands after it in the pattern, with the parentheses taken away
   const ast::EventPattern* until = nullptr;
 };
 struct Not {

@@ -45,7 +45,7 @@ class Reader {
       }
       if (run.front.waits_for_more) {
         if (last_repeat_ends(run, passed)) return complete(run, Point::at(event));
-      } else if (open_ways(run, passed).empty()) {
+      } else if (!any_open(run, passed, event.time)) {
         return finish(run, RunEnd::kBroken, Point::at(event));
       }
     }
@@ -114,25 +114,29 @@ class Reader {
   bool accepts(const Single& single, const Run& run, const Event& event, const Way* way) const {
     if (!reference::accepts(*single.event, event, Scope{rule_, run.bound, key_, &event, true, {}})) return false;
     return std::all_of(single.where.begin(), single.where.end(), [&](const WherePart& part) {
-      if (way != nullptr && named_members_to_come(run, *way, part)) return true;
+      if (way != nullptr && !is_tested_here(run, *way, part)) return true;
       return holds(*part.condition, Scope{rule_, run.bound, key_, &event, false, single.slot});
     });
   }
 
-  /// "Of the members of one AND, whichever comes last in time": while others that the part names are open it is not
-  /// tested.
-  static bool named_members_to_come(const Run& run, const Way& way, const WherePart& part) {
+  /// "Of the members of one AND, whichever comes last in time": not while others that the part names are open, and not
+  /// if one of them took an alternative that the part does not name.
+  static bool is_tested_here(const Run& run, const Way& way, const WherePart& part) {
     const auto* both = std::get_if<AndLeft>(&run.front.todo[way.item]);
-    if (both == nullptr) return false;
-    return std::any_of(part.members.begin(), part.members.end(), [&](std::size_t member) {
-      return member != way.member && std::count(both->open.begin(), both->open.end(), member) != 0;
+    if (both == nullptr) return true;
+    return std::all_of(part.members.begin(), part.members.end(), [&](std::size_t member) {
+      if (member == way.member) return true;
+      const auto taken = both->taken.find(member);
+      return taken != both->taken.end() &&
+             std::any_of(taken->second->where.begin(), taken->second->where.end(),
+                         [&](const WherePart& its) { return its.condition == part.condition; });
     });
   }
 
   void bear(const Run* parent, const Run& from, const Taken& taken, const EventPtr& event) {
     Bindings bound = from.bound;
     bound.push_back({taken.single->slot, taken.single->place, event});
-    for (Todo& todo : settled(after_taking(from.front.todo, *taken.way, event->time))) {
+    for (Todo& todo : settled(after_taking(from.front.todo, *taken.way, *taken.single, event->time))) {
       Run run;
       run.parent = parent;
       run.bound = bound;
@@ -165,6 +169,11 @@ class Reader {
       if (is_open(run, way, passed)) out.push_back(&way);
     }
     return out;
+  }
+
+  bool any_open(const Run& run, const Passed& passed, EventTime now) const {
+    const auto open = open_ways(run, passed);
+    return std::any_of(open.begin(), open.end(), [&](const Way* way) { return deadline(run, *way) >= now; });
   }
 
   /// Whether the way may still take some later event after these have passed by, bounds aside.
@@ -264,11 +273,12 @@ class Reader {
     return true;
   }
 
-  /// "…when its UNTIL came, or, with CONSECUTIVE, an event did not fit"; it has begun and its count suffices.
+  /// "…when its UNTIL came, or, with CONSECUTIVE, an event did not fit". Without WITHIN an event that did not fit after
+  /// NEXT ends it too: it can take no more, and nothing else would end it.
   bool last_repeat_ends(const Run& run, const Passed& passed) const {
     const Way& way = run.front.ways.back();
-    if (way.taken == 0) return false;
-    return way.element->between == ast::LinkKind::kNext || until_holds(run, way, *passed.back());
+    if (way.link.kind == ast::LinkKind::kNext) return way.element->between == ast::LinkKind::kNext || !rule_.within;
+    return way.taken > 0 && until_holds(run, way, *passed.back());
   }
 
   /// "an event with the key that x accepts, after the match's first event and not bound by that match"

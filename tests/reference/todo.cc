@@ -5,6 +5,12 @@
 namespace cepd::reference {
 namespace {
 
+Link link_of(ast::LinkKind kind) {
+  Link out;
+  out.kind = kind;
+  return out;
+}
+
 Item item_of(const Node& node, const Link& link) {
   if (const auto* element = std::get_if<Element>(&node.what)) return ElementLeft{element, link, 0};
   if (const auto* negated = std::get_if<Not>(&node.what)) return NotLeft{negated, link};
@@ -22,7 +28,10 @@ Todo items_of(const Sequence& sequence, const Link& before) {
   return out;
 }
 
-Todo repeat_of(const Group& group, const Link& before, std::uint32_t repeat) {
+/// What reaches a repeated group reaches its first event only ("THEN ANY before a repeat or group frees its first event
+/// only", "CONSECUTIVE on a group is strict only between the last event of a repeat and the first of the next").
+Todo repeat_of(const Group& group, Link before, std::uint32_t repeat) {
+  before.first_only = before.first_only || group.repeated;
   Todo out{Begin{}};
   for (Item& item : items_of(group.body, before)) out.push_back(std::move(item));
   out.push_back(End{&group, repeat, !group.repeated, {}});
@@ -64,7 +73,7 @@ void settle(const Todo& todo, std::size_t at, std::vector<Todo>& out) {
       End done = *end;
       done.decided = true;
       if (!end->group->max || end->repeat < *end->group->max) {
-        Todo next = repeat_of(*end->group, Link{end->group->between, {}, {}}, end->repeat + 1);
+        Todo next = repeat_of(*end->group, link_of(end->group->between), end->repeat + 1);
         next.insert(next.begin(), done);
         settle(replaced(todo, at, 1, next), at + 1, out);
       }
@@ -122,7 +131,7 @@ Front front_of(Todo todo) {
     if (const auto* element = std::get_if<ElementLeft>(&todo[i])) {
       way(element->element, 0, element->link, element->taken);
       needed = element->taken < element->element->min;
-      front.waits_for_more = element->element->greedy && only_marks(todo, i + 1);
+      front.waits_for_more = element->element->greedy && element->element->last && only_marks(todo, i + 1);
     } else if (const auto* both = std::get_if<AndLeft>(&todo[i])) {
       for (const std::size_t member : both->open) way(&both->both->members[member], member, both->link, 0);
       needed = true;
@@ -139,20 +148,23 @@ Front front_of(Todo todo) {
   return front;
 }
 
-Todo after_taking(const Todo& todo, const Way& way, EventTime time) {
+Todo after_taking(const Todo& todo, const Way& way, const Single& single, EventTime time) {
   Todo out(todo.begin() + static_cast<std::ptrdiff_t>(way.item), todo.end());  // what stood before it was left out
   for (End* end : groups_around(out, 0)) {
     if (!end->started) end->started = time;
   }
   if (auto* both = std::get_if<AndLeft>(&out.front())) {
     std::erase(both->open, way.member);
-    both->link = {both->link.kind, {}, {}};  // "its link's bounds count to the member that comes first"
+    both->taken[way.member] = &single;
+    // "THEN ANY before an AND frees every member; NEXT before an AND: all members are very next events of each other";
+    // "its link's bounds count to the member that comes first".
+    both->link = link_of(both->link.first_only ? ast::LinkKind::kThen : both->link.kind);
     if (both->open.empty()) out.erase(out.begin());
     return out;
   }
   auto& element = std::get<ElementLeft>(out.front());
   ++element.taken;
-  element.link = {element.element->between, {}, {}};
+  element.link = link_of(element.element->between);
   if (element.element->max && element.taken >= *element.element->max) out.erase(out.begin());
   return out;
 }

@@ -12,11 +12,12 @@ struct ElementLeft {
   Link link;  ///< to its next event
   std::uint32_t taken = 0;
 };
-/// An AND and which of its members have no event yet.
+/// An AND, which of its members have no event yet, and what the others took.
 struct AndLeft {
   const And* both = nullptr;
   Link link;  ///< to its next event
   std::vector<std::size_t> open;
+  std::map<std::size_t, const Single*> taken = {};
 };
 struct NotLeft {
   const Not* negated = nullptr;
@@ -69,7 +70,7 @@ struct Front {
 };
 Front front_of(Todo todo);
 
-/// The list after `way` has taken an event at `time`.
-Todo after_taking(const Todo& todo, const Way& way, EventTime time);
+/// The list after `way` has taken an event at `time` as `single`.
+Todo after_taking(const Todo& todo, const Way& way, const Single& single, EventTime time);
 
 }  // namespace cepd::reference

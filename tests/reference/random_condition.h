@@ -1,0 +1,43 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dsl/ast.h"
+#include "tests/reference/random.h"
+
+namespace cepd::reference {
+
+/// Where a condition in brackets stands.
+enum class Place : std::uint8_t {
+  kFirst,  ///< nothing may be bound yet
+  kLater,
+  kOutside,  ///< FROM, UNLESS: no event was bound just before
+};
+
+/// Random conditions and values over the fields v and w, for the places of a rule where they may stand.
+class RandomCondition {
+ public:
+  explicit RandomCondition(Random& random) : random_(random) {}
+
+  /// `[ … ]`. `names`: elements before; `own`: the repeated element itself.
+  dsl::ast::ExprPtr in_brackets(const std::vector<std::string>& names, const std::optional<std::string>& own,
+                                Place place);
+  /// A part of WHERE.
+  dsl::ast::ExprPtr part(const std::vector<std::string>& names);
+  dsl::ast::ExprPtr between(const std::string& one, const std::string& other);
+  /// HAVING.
+  dsl::ast::ExprPtr of_match(const std::vector<std::string>& names, bool keyed);
+  /// Of EMIT.
+  dsl::ast::ExprPtr value_of_match(const std::string& name);
+
+ private:
+  dsl::ast::ExprPtr simple(const std::vector<std::string>& names, const std::optional<std::string>& own, Place place);
+  dsl::ast::ExprPtr aggregate(const std::string& name);
+  dsl::ast::BinaryOp comparison();
+  std::string some_field();
+
+  Random& random_;
+};
+
+}  // namespace cepd::reference
