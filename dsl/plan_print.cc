@@ -2,10 +2,10 @@
 
 #include <re2/re2.h>
 
-#include <functional>
 #include <set>
 
 #include "base/time.h"
+#include "dsl/plan_walk.h"
 
 namespace cepd::dsl {
 namespace {
@@ -293,58 +293,6 @@ std::string print_sequence(const plan::Rule& rule, const plan::Sequence& sequenc
   return out;
 }
 
-using ReadVisitor = std::function<void(const plan::FieldRef&)>;
-
-/// Calls `visit` with every field reference in an expression.
-struct ReadWalk {
-  const ReadVisitor& visit;
-  void walk(const ExprPtr& expr) const { std::visit(*this, expr->node); }
-  void walk(const std::vector<ExprPtr>& list) const {
-    for (const ExprPtr& each : list) walk(each);
-  }
-  void operator()(const plan::Constant&) const {}
-  void operator()(const plan::FieldRef& ref) const { visit(ref); }
-  void operator()(const plan::KeyRef&) const {}
-  void operator()(const plan::EmitRef&) const {}
-  void operator()(const plan::Aggregate& node) const {
-    if (node.field) visit(*node.field);
-  }
-  void operator()(const plan::Unary& node) const { walk(node.operand); }
-  void operator()(const plan::Binary& node) const {
-    walk(node.left);
-    walk(node.right);
-  }
-  void operator()(const plan::In& node) const {
-    walk(node.operand);
-    walk(node.list);
-  }
-  void operator()(const plan::Between& node) const {
-    walk(node.operand);
-    walk(node.low);
-    walk(node.high);
-  }
-  void operator()(const plan::Matches& node) const { walk(node.operand); }
-  void operator()(const plan::IsNull& node) const { walk(node.operand); }
-  void operator()(const plan::FunctionCall& node) const { walk(node.arguments); }
-  void operator()(const plan::Template& node) const {
-    for (const auto& part : node.parts) {
-      if (const auto* expr = std::get_if<ExprPtr>(&part)) walk(*expr);
-    }
-  }
-  void operator()(const plan::EventTest& test) const {
-    for (const plan::FieldRef& ref : test.key) visit(ref);
-    walk(test.conditions);
-  }
-  void operator()(const std::vector<plan::Item>& items) const {
-    for (const plan::Item& item : items) walk(item.value);
-  }
-  void operator()(const std::vector<plan::Action>& actions) const {
-    for (const plan::Action& action : actions) {
-      for (const plan::ActionArgument& argument : action.arguments) walk(argument.value);
-    }
-  }
-};
-
 }  // namespace
 
 std::string print(const plan::Expr& expr) {
@@ -401,7 +349,7 @@ std::string print_pattern(const plan::Rule& rule, const FieldPlan& fields) {
 
 std::string print_reads(const plan::Rule& rule, const FieldPlan& fields) {
   std::set<std::string> reads;
-  const ReadVisitor visit = [&](const plan::FieldRef& ref) {
+  const auto add = [&](const plan::FieldRef& ref) {
     if (ref.property != plan::Property::kField) return;
     const std::string path = to_string(ref.path);
     if (!ref.slots.empty() && ref.slots.front().first == kOtherType) {
@@ -411,21 +359,33 @@ std::string print_reads(const plan::Rule& rule, const FieldPlan& fields) {
     }
     for (const auto& [type, slot] : ref.slots) reads.insert(quoted_if_needed(fields.type(type).name) + "." + path);
   };
-  const ReadWalk walk{visit};
+  const auto add_all = [&](const ExprPtr& expr) { for_each_field(*expr, add); };
+  const auto add_test = [&](const plan::EventTest& test) {
+    for (const plan::FieldRef& ref : test.key) add(ref);
+    for (const ExprPtr& condition : test.conditions) add_all(condition);
+  };
+  const auto add_items = [&](const std::vector<plan::Item>& items) {
+    for (const plan::Item& item : items) add_all(item.value);
+  };
+  const auto add_actions = [&](const std::vector<plan::Action>& actions) {
+    for (const plan::Action& action : actions) {
+      for (const plan::ActionArgument& argument : action.arguments) add_all(argument.value);
+    }
+  };
   if (rule.from) {
-    for (const plan::EventTest& test : *rule.from) walk(test);
+    for (const plan::EventTest& test : *rule.from) add_test(test);
   }
   for (const plan::Element& element : rule.elements) {
-    walk(element.test);
-    for (const plan::JointCondition& joint : element.joint) walk.walk(joint.condition);
+    add_test(element.test);
+    for (const plan::JointCondition& joint : element.joint) add_all(joint.condition);
   }
-  for (const plan::EventTest& test : rule.unless) walk(test);
-  walk.walk(rule.having);
-  walk(rule.emit);
-  walk(rule.actions);
+  for (const plan::EventTest& test : rule.unless) add_test(test);
+  for (const ExprPtr& condition : rule.having) add_all(condition);
+  add_items(rule.emit);
+  add_actions(rule.actions);
   if (rule.on_timeout) {
-    walk(rule.on_timeout->emit);
-    walk(rule.on_timeout->actions);
+    add_items(rule.on_timeout->emit);
+    add_actions(rule.on_timeout->actions);
   }
   std::string out;
   for (const std::string& each : reads) out += "reads " + each + "\n";
