@@ -1,10 +1,12 @@
 #include "app/test_runner.h"
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <charconv>
 #include <utility>
 
 #include "adapters/decoder.h"
+#include "app/why_text.h"
 #include "base/check.h"
 #include "state/memory_backend.h"
 
@@ -92,20 +94,17 @@ bool fits(const plan::Expected& expected, const Actual& actual) {
   });
 }
 
-std::string text_of(const engine::Engine::PartialMatch& partial) {
-  std::string out = "    furthest partial match";
-  if (!partial.key.empty()) out += " of " + partial.key;
-  out += ":";
-  for (const Binding& binding : partial.bindings) {
-    for (const EventPtr& event : binding.events) {
-      out += " " + binding.name + " @" + format_duration(event->time.time_since_epoch());
-    }
-  }
-  for (std::size_t i = 0; i < partial.waiting_for.size(); ++i) {
-    out += (i == 0 ? "; it waited for " : " or ") + partial.waiting_for[i];
-  }
-  if (partial.expires) out += "; its time was up after @" + format_duration(partial.expires->time_since_epoch());
-  return out + "\n";
+/// Requires a rule of that name: a TEST without one is an error of the check.
+std::size_t index_of(const nfa::Network& network, const std::string& name) {
+  const auto& rules = network.rules().rules;
+  const auto found =
+      std::find_if(rules.begin(), rules.end(), [&](const plan::Rule& rule) { return rule.name == name; });
+  CEPD_CHECK(found != rules.end());
+  return static_cast<std::size_t>(found - rules.begin());
+}
+
+std::string indented(const std::string& text) {
+  return "    " + boost::algorithm::replace_all_copy(text.substr(0, text.size() - 1), "\n", "\n    ") + "\n";
 }
 
 /// Feeds one engine, which can be replaced by one restored from its saved state.
@@ -115,6 +114,9 @@ class Subject {
       : network_(std::move(network)),
         test_(test),
         mode_(mode),
+        rule_(index_of(*network_, test.rule)),
+        story_(
+            *network_, rule_, [](const std::vector<Value>&) { return true; }, kMaxTime),
         decoder_(decoder_options()),
         backend_(state::memory_backend()) {
     make_engine();
@@ -135,7 +137,6 @@ class Subject {
       }
       engine_->push(std::move(std::get<std::shared_ptr<Event>>(decoded)));
     }
-    note_furthest();
     if (mode_ == TestMode::kRestoreAfterEachEvent) restore_from_save();
     return {};
   }
@@ -145,18 +146,20 @@ class Subject {
     return std::exchange(actual_, {});
   }
   const std::vector<std::string>& late() const { return late_; }
-  /// The partial match that got furthest since the last match, also when it has ended since.
-  std::string furthest() const { return furthest_.empty() ? "    no event began a partial match\n" : furthest_; }
+  /// Why the rule fired no more in this stage.
+  std::string why() {
+    const WhyStyle style{
+        [this](const Event& event) { return event_words(event); },
+        [](EventTime time) { return "@" + format_duration(time.time_since_epoch()); },
+    };
+    return WhyText(*network_, rule_, style).failure(story_.tell());
+  }
+  void begin_stage() { story_.begin_chapter(); }
 
  private:
-  void note_furthest() {
-    const auto partial = engine_->partial_matches(test_.rule);
-    if (partial.empty()) return;
-    std::size_t events = 0;
-    for (const Binding& binding : partial.front().bindings) events += binding.events.size();
-    if (events < furthest_events_) return;
-    furthest_events_ = events;
-    furthest_ = text_of(partial.front());
+  std::string event_words(const Event& event) const {
+    const std::string type = event.type == kOtherType ? event.other_type : network_->fields().type(event.type).name;
+    return type + " @" + format_duration(event.time.time_since_epoch()) + (event.maker ? ", made by a rule" : "");
   }
 
   void make_engine() {
@@ -171,6 +174,7 @@ class Subject {
                                                    " was " + std::string(drop_reason_name(reason)));
                                  }});
     engine_->set_max_delay(source_, test_.max_delay);
+    if (options.lanes == 1) engine_->set_trace(test_.rule, &story_);
   }
 
   void restore_from_save() {
@@ -197,6 +201,8 @@ class Subject {
   std::shared_ptr<const nfa::Network> network_;
   const plan::Test& test_;
   TestMode mode_;
+  std::size_t rule_;
+  engine::Story story_;
   adapters::JsonDecoder decoder_;
   std::unique_ptr<state::StateBackend> backend_;
   std::unique_ptr<engine::Engine> engine_;
@@ -204,9 +210,14 @@ class Subject {
   std::int64_t next_offset_ = 0;
   std::vector<Actual> actual_;
   std::vector<std::string> late_;
-  std::string furthest_;
-  std::size_t furthest_events_ = 0;
 };
+
+/// True when something expected did not come, however much else did.
+bool some_missing(const plan::Stage& stage, const std::vector<Actual>& actual) {
+  return std::any_of(stage.expected.begin(), stage.expected.end(), [&](const plan::Expected& expected) {
+    return std::none_of(actual.begin(), actual.end(), [&](const Actual& each) { return fits(expected, each); });
+  });
+}
 
 std::string side_by_side(const plan::Stage& stage, const std::vector<Actual>& actual) {
   constexpr std::size_t kWidest = 60;
@@ -235,6 +246,7 @@ TestOutcome run_test(const std::shared_ptr<const nfa::Network>& network, const p
   Subject subject(network, test, mode);
   for (std::size_t number = 0; number < test.stages.size() && outcome.passed; ++number) {
     const plan::Stage& stage = test.stages[number];
+    subject.begin_stage();
     for (const plan::Given& given : stage.given) {
       if (const std::string wrong = subject.give(given); !wrong.empty()) {
         outcome.passed = false;
@@ -247,7 +259,8 @@ TestOutcome run_test(const std::shared_ptr<const nfa::Network>& network, const p
     outcome.passed = actual.size() == stage.expected.size() &&
                      std::equal(stage.expected.begin(), stage.expected.end(), actual.begin(), fits);
     if (!outcome.passed) {
-      outcome.report = side_by_side(stage, actual) + subject.furthest();
+      outcome.report = side_by_side(stage, actual);
+      if (some_missing(stage, actual)) outcome.report += indented(subject.why());
       for (const std::string& late : subject.late()) outcome.report += "    " + late + "\n";
     }
   }

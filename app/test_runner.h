@@ -16,7 +16,7 @@ struct TestOutcome {
   std::string name, rule, file;
   unsigned line = 1;
   bool passed = false;
-  std::string report;  ///< of a failure: expected and actual side by side, and the partial match that got furthest
+  std::string report;  ///< of a failure: expected and actual side by side, and why the nearest partial match failed
 };
 
 /// How the engine under test is driven: the plain way, with its state saved and restored after every event, or with

@@ -109,15 +109,6 @@ class Engine {
   std::vector<RuleCounts> counts() const;  ///< in the order of rule names
   std::uint64_t events() const;            ///< handled
 
-  /// The partial matches of a rule, for people: the one that got furthest first.
-  struct PartialMatch {
-    std::string key;  ///< as JSON
-    std::vector<Binding> bindings;
-    std::vector<std::string> waiting_for;  ///< element names that may come next
-    std::optional<EventTime> expires;
-  };
-  std::vector<PartialMatch> partial_matches(const std::string& rule) const;
-
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -302,7 +302,8 @@ class RuleCommands(CepdTest):
         done = self.cepd("test", "rules")
         self.assertEqual(done.returncode, 1)
         self.assertIn("FAIL wrong (cart_rescue, rules/wrong.test.rules:1)", done.stdout)
-        self.assertRegex(done.stdout, r"furthest partial match.*cart @0s; it waited for fail; its time was up after @5m")
+        self.assertIn("cart (cart_add): cart_add @0s  {price: 30}\n    it waited for fail (payment_fail), until @5m\n",
+                      done.stdout)
         self.assertIn("1 passed, 1 failed", done.stdout)
 
     def test_explain_shows_states_and_policy(self):
@@ -342,11 +343,11 @@ class Help(CepdTest):
         lines = done.stdout.rstrip("\n").split("\n")
         self.assertLessEqual(len(lines), 24, done.stdout)
         self.assertLessEqual(max(map(len, lines)), 100, done.stdout)
-        for command in ("check", "test", "replay", "explain", "run", "reload"):
+        for command in ("check", "test", "replay", "why", "explain", "run", "reload"):
             self.assertIn(command, done.stdout)
 
     def test_every_command_has_help(self):
-        for command in ("check", "test", "replay", "explain", "run", "reload"):
+        for command in ("check", "test", "replay", "why", "explain", "run", "reload"):
             with self.subTest(command):
                 done = self.cepd(command, "--help")
                 self.assertEqual(done.returncode, 0)
