@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "app/file_run.h"
 #include "base/time.h"
 
 namespace cepd::app {
 
 enum ExitCode : int {
   kGood = 0,
-  kFailed = 1,    ///< rules with errors, failed tests, a daemon that could not start or reload
+  kFailed = 1,  ///< rules with errors, failed tests, `replay --fail-on-change`, a daemon that could not start or reload
   kWrongUse = 2,  ///< options or arguments that make no sense
   kBadInput = 3,  ///< `replay --strict`: the input had bad lines
 };
@@ -35,13 +36,20 @@ struct TestArguments {
 int test_command(const TestArguments& arguments);
 
 struct ReplayArguments {
-  std::string rules, input, config;
-  std::string type_field = "type", time_field = "ts", time_unit = "ms";
-  std::string max_delay = "0s", state_ttl;
-  bool sort = false, strict = false, full_events = false;
+  std::string rules, config;
+  std::string against;  // the older rules of a back-test; may be empty
+  InputArguments events;
+  bool strict = false, full_events = false, fail_on_change = false;
   std::size_t lanes = 1;
 };
 int replay_command(const ReplayArguments& arguments);
+
+struct WhyArguments {
+  std::string rule, key, time;  // key and time may be empty
+  std::string rules, config;
+  InputArguments events;
+};
+int why_command(const WhyArguments& arguments);
 
 struct ExplainArguments {
   std::string path, rule, config;

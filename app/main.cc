@@ -22,6 +22,18 @@ void add_config(CLI::App& command, std::string& config) {
       ->type_name("FILE");
 }
 
+void add_input(CLI::App& command, std::string& rules, InputArguments& events) {
+  command.add_option("--rules", rules, "Rule file or directory")->type_name("FILE|DIR")->required();
+  command.add_option("--input", events.input, "JSON lines, or - for standard input")->type_name("FILE")->required();
+  command.add_option("--type-field", events.type_field, "Field with the event type")->capture_default_str();
+  command.add_option("--time-field", events.time_field, "Field with the event time")->capture_default_str();
+  command.add_option("--time-unit", events.time_unit, "Unit of numeric times: s, ms, us or ns")->capture_default_str();
+  command.add_option("--max-delay", events.max_delay, "How far out of order events may come")->capture_default_str();
+  command.add_option("--state-ttl", events.state_ttl,
+                     "Ends partial matches of rules without WITHIN, as engine.state_ttl does");
+  command.add_flag("--sort", events.sort, "Order the whole file by event time first");
+}
+
 int run(int argc, char** argv) {
   CLI::App cli{kAbout, "cepd"};
   cli.set_version_flag("--version", std::string("cepd " CEPD_VERSION));
@@ -50,27 +62,31 @@ int run(int argc, char** argv) {
   ReplayArguments replay;
   CLI::App* replay_cli =
       cli.add_subcommand("replay", "Run rules over a file of events, print the matches as JSON lines");
-  replay_cli->add_option("--rules", replay.rules, "Rule file or directory")->type_name("FILE|DIR")->required();
-  replay_cli->add_option("--input", replay.input, "JSON lines, or - for standard input")->type_name("FILE")->required();
-  replay_cli->add_option("--type-field", replay.type_field, "Field with the event type")->capture_default_str();
-  replay_cli->add_option("--time-field", replay.time_field, "Field with the event time")->capture_default_str();
-  replay_cli->add_option("--time-unit", replay.time_unit, "Unit of numeric times: s, ms, us or ns")
-      ->capture_default_str();
-  replay_cli->add_option("--max-delay", replay.max_delay, "How far out of order events may come")
-      ->capture_default_str();
-  replay_cli->add_option("--state-ttl", replay.state_ttl,
-                         "Ends partial matches of rules without WITHIN, as engine.state_ttl does");
+  add_input(*replay_cli, replay.rules, replay.events);
   replay_cli
       ->add_option("--lanes", replay.lanes, "Threads that share the keys; the matches are the same for every number")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  replay_cli->add_flag("--sort", replay.sort, "Order the whole file by event time first");
   replay_cli->add_flag("--strict", replay.strict, "Exit with 3 when there were bad lines");
   std::string events_form = "lines";
   replay_cli->add_option("--events", events_form, "Events of a match as line numbers or whole")
       ->check(CLI::IsMember({"lines", "full"}))
       ->capture_default_str();
+  CLI::Option* against = replay_cli->add_option(
+      "--against", replay.against, "Back-test: print only the matches that these rules do not have, and theirs");
+  against->type_name("FILE|DIR");
+  replay_cli->add_flag("--fail-on-change", replay.fail_on_change, "Exit with 1 when a match is new or gone")
+      ->needs(against);
   add_config(*replay_cli, replay.config);
+
+  WhyArguments why;
+  CLI::App* why_cli = cli.add_subcommand("why", "Say why a rule did not fire for a key in a file of events");
+  why_cli->add_option("rule", why.rule, "Its name")->type_name("RULE")->required();
+  why_cli->add_option("key", why.key, "u1, user_id=u1, or a=1,b=x; - for a rule without KEY")->type_name("KEY");
+  why_cli->add_option("time", why.time, "How things stood then: RFC 3339, or a number as in the input")
+      ->type_name("TIME");
+  add_input(*why_cli, why.rules, why.events);
+  add_config(*why_cli, why.config);
 
   ExplainArguments explain;
   CLI::App* explain_cli = cli.add_subcommand("explain", "Show what rules become: states, links, key and policy");
@@ -109,6 +125,7 @@ int run(int argc, char** argv) {
       replay.full_events = events_form == "full";
       return replay_command(replay);
     }
+    if (why_cli->parsed()) return why_command(why);
     if (explain_cli->parsed()) return explain_command(explain);
     if (run_cli->parsed()) return run_command(config);
     const auto longest = parse_duration(wait);

@@ -103,7 +103,8 @@ class Engine {
   };
   Result<Restored> restore(state::StateBackend& backend, const DecodeAgain& decode_again);
 
-  /// Tells `trace` every decision about this rule from now on, until the next swap(). Requires a rule of that name and one lane.
+  /// Tells `trace` every decision about this rule from now on, until the next swap(). Requires a rule of that name and
+  /// one lane.
   void set_trace(const std::string& rule, Trace* trace);
 
   std::vector<RuleCounts> counts() const;  ///< in the order of rule names
