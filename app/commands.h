@@ -20,6 +20,7 @@ struct CheckArguments {
   std::string path;    // file or directory; empty: the one the configuration names
   std::string config;  // may be empty
   bool config_reference = false;
+  std::string language;  // json or textmate: print the words of the language and check nothing
 };
 int check_command(const CheckArguments& arguments);
 

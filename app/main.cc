@@ -47,6 +47,12 @@ int run(int argc, char** argv) {
       ->type_name("FILE");
   check_cli->add_flag("--config-reference", check.config_reference, "Print all configuration options as Markdown");
 
+  check_cli
+      ->add_option("--language", check.language,
+                   "Print keywords, functions and actions as JSON, or a TextMate grammar for editors")
+      ->check(CLI::IsMember({"json", "textmate"}))
+      ->type_name("json|textmate");
+
   FormatArguments format;
   CLI::App* format_cli = cli.add_subcommand("fmt", "Write rule files in their one form; comments stay");
   format_cli->add_option("path", format.paths, "Rule files, directories, or - for standard input to standard output")

@@ -6,6 +6,7 @@
 #include "app/rule_messages.h"
 #include "app/settings.h"
 #include "app/test_runner.h"
+#include "dsl/language.h"
 #include "nfa/explain.h"
 
 namespace cepd::app {
@@ -33,6 +34,12 @@ std::size_t count_of(const dsl::RuleSet& rules, dsl::plan::Status status) {
 int check_command(const CheckArguments& arguments) {
   if (arguments.config_reference) {
     std::cout << config::print_reference(all_option_tables());
+    return kGood;
+  }
+  if (!arguments.language.empty()) {
+    const auto actions = known_actions(arguments.config);
+    if (!actions) return kFailed;
+    std::cout << (arguments.language == "json" ? dsl::language_json(*actions) : dsl::textmate_grammar(*actions));
     return kGood;
   }
   std::string path = arguments.path;

@@ -33,8 +33,7 @@ std::string_view field_type_name(FieldType type) {
 }
 
 std::optional<FieldType> parse_field_type(std::string_view name) {
-  for (const FieldType type : {FieldType::kBool, FieldType::kInt, FieldType::kDouble, FieldType::kString,
-                               FieldType::kTimestamp, FieldType::kDuration}) {
+  for (const FieldType type : kFieldTypes) {
     if (field_type_name(type) == name) return type;
   }
   return std::nullopt;

@@ -17,6 +17,8 @@ namespace cepd {
 
 /// Declared type of a field: `EVENT cart_add (item string, price double?)`.
 enum class FieldType : std::uint8_t { kBool, kInt, kDouble, kString, kTimestamp, kDuration };
+inline constexpr FieldType kFieldTypes[] = {FieldType::kBool,   FieldType::kInt,       FieldType::kDouble,
+                                            FieldType::kString, FieldType::kTimestamp, FieldType::kDuration};
 std::string_view field_type_name(FieldType type);
 std::optional<FieldType> parse_field_type(std::string_view name);
 

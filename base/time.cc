@@ -142,6 +142,15 @@ std::optional<Micros> parse_duration(std::string_view text) {
   return Micros(total);
 }
 
+const std::vector<std::string_view>& duration_units() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> out;
+    for (const Unit& unit : kUnits) out.push_back(unit.name);
+    return out;
+  }();
+  return names;
+}
+
 std::string format_duration(Micros d) {
   std::string out;
   // Unsigned, so that the smallest value has a magnitude too.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cepd {
 
@@ -33,6 +34,9 @@ std::string format_rfc3339(EventTime t);
 /// Parses the duration form of the rule language: a sum of numbers with units, larger unit first, each unit once:
 /// `1h30m`, `250us`. Units: us ms s m h d. Returns nothing for any other text, or when the sum overflows.
 std::optional<Micros> parse_duration(std::string_view text);
+
+/// The units of durations, largest first.
+const std::vector<std::string_view>& duration_units();
 
 /// Prints in the form parse_duration reads, with the largest units possible: 90 minutes is "1h30m", zero is "0s".
 std::string format_duration(Micros d);

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "dsl/aggregates.h"
 #include "dsl/check_expr.h"
 
 namespace cepd::dsl::checking {
@@ -17,18 +18,6 @@ template <class Node>
 plan::ExprPtr make(Node node) {
   return std::make_shared<const plan::Expr>(plan::Expr{std::move(node)});
 }
-
-constexpr std::array<std::pair<std::string_view, plan::AggregateKind>, 9> kAggregates = {{
-    {"count", plan::AggregateKind::kCount},
-    {"sum", plan::AggregateKind::kSum},
-    {"avg", plan::AggregateKind::kAvg},
-    {"min", plan::AggregateKind::kMin},
-    {"max", plan::AggregateKind::kMax},
-    {"stddev", plan::AggregateKind::kStddev},
-    {"percentile", plan::AggregateKind::kPercentile},
-    {"distinct", plan::AggregateKind::kDistinct},
-    {"collect", plan::AggregateKind::kCollect},
-}};
 
 std::string example(const std::string& function, const std::string& element, bool field_needed) {
   std::string out = function + "(" + element + (field_needed ? ".amount" : "");
@@ -79,7 +68,7 @@ Built ExprBuilder::call(const ast::Call& node, ast::Location where) {
     scope_.report.error(node.function.where, "unknown function " + name, std::string(suggestion));
     return {};
   }
-  std::vector<std::string> names = {"prev", "first", "last"};
+  std::vector<std::string> names(kPickers.begin(), kPickers.end());
   for (const auto& [known, kind] : kAggregates) names.emplace_back(known);
   for (const plan::FunctionInfo& info : plan::functions()) names.emplace_back(info.name);
   scope_.report.error(node.function.where, "unknown function " + name, did_you_mean(name, names));
