@@ -73,7 +73,7 @@ std::string line_of_match(const Match& match) {
 /// An engine that can be replaced by one restored from its saved state.
 class Subject {
  public:
-  Subject(const Trial& trial, Drive drive) : trial_(trial), drive_(drive), decoder_(options()) {
+  Subject(const Trial& trial, const Drive& drive) : trial_(trial), drive_(drive), decoder_(options()) {
     dsl::Checked rules = checked(trial.rules.text);
     CEPD_CHECK(rules.rules != nullptr);
     network_ = nfa::Network::compile(rules.rules);
@@ -88,7 +88,7 @@ class Subject {
     auto* event = std::get_if<std::shared_ptr<cepd::Event>>(&decoded);
     CEPD_CHECK(event != nullptr);
     engine_->push(std::move(*event));
-    if (drive_ == Drive::kRestoreAfterEachEvent) restore();
+    if (drive_.restored) restore();
   }
   Lines finish() {
     engine_->finish();
@@ -105,7 +105,8 @@ class Subject {
   }
   void make() {
     engine::EngineOptions engine_options;
-    engine_options.track_changes = drive_ == Drive::kRestoreAfterEachEvent;
+    engine_options.track_changes = drive_.restored;
+    engine_options.lanes = drive_.lanes;
     engine_ = std::make_unique<engine::Engine>(
         network_, engine_options,
         engine::Engine::Handlers{[this](MatchPtr match) { lines_.push_back(line_of_match(*match)); },
@@ -113,6 +114,7 @@ class Subject {
     for (const auto& [source, delay] : trial_.max_delay) engine_->set_max_delay(SourceId(source), delay);
   }
   void restore() {
+    engine_->flush();
     state::WriteBatch batch;
     engine_->save(batch);
     CEPD_CHECK(backend_->commit(batch).has_value());
@@ -169,13 +171,13 @@ std::string refusal(const std::string& rules) {
   return "refused";
 }
 
-Lines by_engine(const Trial& trial, Drive drive) {
+Lines by_engine(const Trial& trial, const Drive& drive) {
   Subject subject(trial, drive);
   for (const Given& given : trial.input) subject.give(given);
   return subject.finish();
 }
 
-Lines by_reference(const Trial& trial) {
+std::vector<Result> results_of(const Trial& trial) {
   const Constants constants = constants_of(trial.rules);
   std::vector<Rule> rules;
   for (const dsl::ast::Statement& statement : trial.rules.statements) {
@@ -185,8 +187,12 @@ Lines by_reference(const Trial& trial) {
   for (const auto& [source, delay] : trial.max_delay) order.set_max_delay(SourceId(source), delay);
   for (const Given& given : trial.input) order.arrive(event_of(given));
   order.end();
+  return results_of(rules, order.handled(), order.watermark());
+}
+
+Lines by_reference(const Trial& trial) {
   Lines lines;
-  for (const Result& result : results_of(rules, order.handled(), order.watermark())) lines.push_back(result.text);
+  for (const Result& result : results_of(trial)) lines.push_back(result.text);
   return lines;
 }
 

@@ -27,9 +27,14 @@ struct Trial {
 };
 
 /// How the engine is driven.
-enum class Drive : std::uint8_t {
-  kPlain,
-  kRestoreAfterEachEvent,  ///< its state saved, and another engine restored from it
+struct Drive {
+  std::size_t lanes = 1;
+  bool restored = false;  ///< after every event its state is saved, and another engine restored from it
+
+  std::string text() const {
+    return "engine" + (lanes > 1 ? " of " + std::to_string(lanes) + " lanes" : "") +
+           (restored ? ", restored after every event" : "");
+  }
 };
 
 using Lines = std::vector<std::string>;
@@ -38,8 +43,9 @@ using Lines = std::vector<std::string>;
 std::string refusal(const std::string& rules);
 
 /// Requires rules that are not refused.
-Lines by_engine(const Trial& trial, Drive drive);
-/// Throws TooManyRuns and OutsideSubset.
+Lines by_engine(const Trial& trial, const Drive& drive);
+/// Throw TooManyRuns and OutsideSubset.
+std::vector<Result> results_of(const Trial& trial);
 Lines by_reference(const Trial& trial);
 
 /// For people: the rules and their input as a .test.rules file where one source without delay allows it, otherwise as
