@@ -29,7 +29,8 @@ struct Engine::Impl {
   DerivedQueue derived;               // empty between two places of the total order
   std::vector<std::uint32_t> levels;  // by rule
   std::uint32_t top_level = 0;
-  std::size_t not_drained = 0;  // events pushed since the last drain()
+  std::deque<std::shared_ptr<Event>> ready;  // their place in the order is settled; handled with the next drain()
+  std::size_t not_drained = 0;               // events pushed since the last drain()
   std::uint64_t next_sequence = 1;
   std::uint64_t handled = 0;
   std::vector<std::string>
@@ -69,8 +70,15 @@ struct Engine::Impl {
     if (!options.keep_raw) std::string().swap(event.raw);
   }
 
+  /// What can be handled takes its place at once, whenever it is handled: an event of a source that begins later must
+  /// not come before it with some numbers of lanes only.
+  void settle() {
+    while (std::shared_ptr<Event> event = order.next()) ready.push_back(std::move(event));
+  }
+
   /// An instant goes: events in their order, then deadlines (language-details.md section 2).
   void drain() {
+    settle();
     not_drained = 0;
     if (top_level > 1) {
       drain_by_level();
@@ -83,10 +91,11 @@ struct Engine::Impl {
 
   void drain_by_lane() {
     std::vector<EventPtr> events;
-    while (std::shared_ptr<Event> event = order.next()) {
-      number(*event);
+    events.reserve(ready.size());
+    for (; !ready.empty(); ready.pop_front()) {
+      number(*ready.front());
       ++handled;
-      events.push_back(std::move(event));
+      events.push_back(std::move(ready.front()));
     }
     const EventTime watermark = order.watermark();
     threads.run([&](std::size_t index) {
@@ -104,7 +113,9 @@ struct Engine::Impl {
   // ---- rules read what others make: one place of the total order after the other, level by level ----
 
   void drain_by_level() {
-    while (std::shared_ptr<Event> event = order.next()) {
+    while (!ready.empty()) {
+      std::shared_ptr<Event> event = std::move(ready.front());
+      ready.pop_front();
       fire_due(event->time);
       ++handled;
       const std::vector<nfa::RuleInput>& inputs = network->inputs(event->type);
@@ -168,6 +179,7 @@ void Engine::push(std::shared_ptr<Event> event) {
     if (impl_->handlers.late) impl_->handlers.late(*event, *reason);
     return;
   }
+  impl_->settle();
   if (impl_->lanes.size() == 1 || ++impl_->not_drained >= kBatch) impl_->drain();
 }
 

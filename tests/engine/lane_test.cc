@@ -85,6 +85,22 @@ TEST_CASE("lanes: the state of any number of lanes is taken up by any other") {
   CHECK(run(kRules, 1, true) == run(kRules, 1, false));
 }
 
+TEST_CASE("lanes: what could be handled keeps its place when a source begins later") {
+  const auto network = network_of("RULE r MATCH A AFTER MATCH NO SKIP");
+  for (const std::size_t lanes : {1U, 4U}) {
+    std::vector<std::int64_t> offsets;
+    engine::EngineOptions options;
+    options.lanes = lanes;
+    engine::Engine engine(
+        network, options,
+        {[&](MatchPtr match) { offsets.push_back(match->bindings[0].events[0]->position.offset); }, {}});
+    engine.push(test::make_event(network->fields(), "A", 1, 7, {}, "s"));
+    engine.push(test::make_event(network->fields(), "A", 1, 8, {}, "r"));  // earlier in the order, but not there yet
+    engine.finish();
+    CHECK(offsets == std::vector<std::int64_t>{7, 8});
+  }
+}
+
 TEST_CASE("lane threads: every lane does the job once") {
   engine::LaneThreads threads(5);
   for (int round = 0; round < 100; ++round) {
