@@ -52,11 +52,12 @@ std::string WhyText::types(plan::ElementId id) const {
   return dsl::in_words(element(id).test.types, network_.fields());
 }
 
-/// `cart (cart_add)`, or only the type where the element has no name of its own.
+/// `cart (cart_add)`, or only the type where that is its name.
 std::string WhyText::named(plan::ElementId id) const {
-  const std::string type = types(id);
-  const std::string& name = element(id).name;
-  return name.empty() || name == type || element(id).role != plan::Role::kTake ? type : name + " (" + type + ")";
+  const std::string type = types(id), name = quoted_if_needed(element(id).name);
+  if (element(id).role != plan::Role::kTake || name == type) return type;
+  // `a#1`: it has no name of its own, and this is how the output calls it.
+  return element(id).name.find('#') != std::string::npos ? element(id).name : name + " (" + type + ")";
 }
 
 std::string WhyText::named(nfa::ElementSet set, const char* between) const {

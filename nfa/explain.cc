@@ -1,5 +1,6 @@
 #include "nfa/explain.h"
 
+#include <algorithm>
 #include <boost/algorithm/string/join.hpp>
 #include <boost/algorithm/string/replace.hpp>
 
@@ -26,8 +27,9 @@ class Names {
   const State& state(StateId id) const { return automaton_.states[static_cast<std::size_t>(id)]; }
   std::string element_text(plan::ElementId id) const {
     const plan::Element& e = element(id);
-    const std::string type = types(e.test.types);
-    return e.name.empty() || e.name == type ? type : type + " AS " + quoted_if_needed(e.name);
+    const std::string type = types(e.test.types), name = quoted_if_needed(e.name);
+    if (e.name.find('#') != std::string::npos) return e.name;  // it has none of its own
+    return e.name.empty() || name == type ? type : type + " AS " + name;
   }
   std::string guards(ElementSet set) const {
     std::vector<std::string> names;
@@ -49,9 +51,14 @@ class Names {
   }
   std::string what(const State& s) const {
     std::vector<std::string> members;
-    for (const ElementSet member : s.members) members.push_back(elements(member, " or "));
+    for (const ElementSet member : s.members) {
+      const bool brackets = s.joins() && (member & (member - 1)) != 0;
+      members.push_back(brackets ? "(" + elements(member, " or ") + ")" : elements(member, " or "));
+    }
     return boost::algorithm::join(members, " and ");
   }
+  /// What the state itself takes further.
+  std::string again(const State& s) const { return s.joins() ? "another of them" : what(s); }
   std::string count(const State& s) const {
     if (s.joins() || (s.min == 1 && s.max == 1)) return {};
     const std::string max = s.max == plan::kUnbounded ? "" : std::to_string(s.max);
@@ -67,7 +74,7 @@ class Names {
       case Completes::kNow:
         return "complete at once";
       case Completes::kNextEvent:
-        return "complete at the very next event unless " + guards(accept.guards);
+        return "complete at the very next event: " + guards(accept.guards);
       case Completes::kDeadline:
         return "complete " +
                (accept.within ? format_duration(*accept.within) + " later" : std::string("when the time is up")) +
@@ -77,11 +84,11 @@ class Names {
     }
     return {};
   }
-  std::string branch_text(const State& s, BranchSet set) const {
+  static std::string branch_text(const State& s, BranchSet set) {
     if (s.branches.size() < 2) return {};
     std::vector<std::string> numbers;
     for (; set != 0; set &= set - 1) numbers.push_back(std::to_string(__builtin_ctzll(set) + 1));
-    return "   way " + boost::algorithm::join(numbers, ", ");
+    return "way " + boost::algorithm::join(numbers, ", ");
   }
   /// `way 2: 2 or more repeats of the group so far`; of branches that are not always open.
   static std::string counts_text(const Branch& branch) {
@@ -99,18 +106,43 @@ class Names {
     if (edge.link.after.count() != 0) out += " after " + format_duration(edge.link.after);
     return out;
   }
-  std::string edge_notes(const State& from, const Edge& edge) const {
-    std::string out;
-    if (edge.guards != 0) out += "   [" + guards(edge.guards) + "]";
+  /// What else must hold on the edge, and what it means for groups.
+  std::vector<std::string> edge_notes(const State& from, const Edge& edge) const {
+    std::vector<std::string> notes;
+    if (edge.guards != 0) notes.push_back("[" + guards(edge.guards) + "]");
     for (std::size_t i = 0; i < automaton_.groups.size(); ++i) {
       const std::string group = " group " + std::to_string(i + 1);
-      if ((edge.enters >> i & 1) != 0) out += "   into" + group;
-      if ((edge.repeats >> i & 1) != 0) out += "   next repeat of" + group;
-      if ((edge.inside >> i & 1) != 0) {
-        out += "   within " + format_duration(*automaton_.groups[i].within) + " of the start of" + group;
-      }
+      if ((edge.enters >> i & 1) != 0) notes.push_back("into" + group);
+      if ((edge.repeats >> i & 1) != 0) notes.push_back("next repeat of" + group);
     }
-    return out + branch_text(from, edge.branches);
+    add_bounds(notes, edge.inside);
+    if (std::string ways = branch_text(from, edge.branches); !ways.empty()) notes.push_back(std::move(ways));
+    return notes;
+  }
+  /// Of groups that the event must still lie in.
+  void add_bounds(std::vector<std::string>& notes, GroupSet inside) const {
+    for (std::size_t i = 0; i < automaton_.groups.size(); ++i) {
+      if ((inside >> i & 1) == 0) continue;
+      notes.push_back("within " + format_duration(*automaton_.groups[i].within) + " of the start of group " +
+                      std::to_string(i + 1));
+    }
+  }
+  std::vector<std::string> again_notes(const State& s) const {
+    std::vector<std::string> notes;
+    add_bounds(notes, s.inside);
+    return notes;
+  }
+  /// When its ways are open and when it is complete. `at_once`: also where nothing is waited for.
+  std::vector<std::string> state_notes(const State& s, bool at_once) const {
+    std::vector<std::string> notes;
+    for (std::size_t i = 0; i < s.branches.size(); ++i) {
+      const Branch& branch = s.branches[i];
+      if (!branch.when.empty()) notes.push_back("way " + std::to_string(i + 1) + " after " + counts_text(branch));
+      if (!branch.accept || (!at_once && branch.accept->completes == Completes::kNow)) continue;
+      const std::string ways = branch_text(s, BranchSet{1} << i);
+      notes.push_back(completes(*branch.accept) + (ways.empty() ? "" : "   " + ways));
+    }
+    return notes;
   }
   static std::string contiguity(plan::Contiguity contiguity) {
     switch (contiguity) {
@@ -179,6 +211,10 @@ std::string explain(const Network& network, std::size_t index) {
   out += chain_text(network, index);
   out += "  evaluator     plain, one partial match at a time\n";
   out += "  states\n";
+  const auto line = [&](std::string words, const std::vector<std::string>& notes) {
+    for (const std::string& note : notes) words += "   " + note;
+    out += "               " + words + "\n";
+  };
   for (const Edge& edge : names.automaton().start.edges) {
     out += "    start      take " + names.elements(edge.elements, " or ") + " -> " + names.state_name(edge.to) + "\n";
   }
@@ -187,19 +223,13 @@ std::string explain(const Network& network, std::size_t index) {
     const std::string name = names.state_name(StateId(static_cast<std::uint16_t>(i)));
     out += "    " + name + std::string(name.size() < 4 ? 4 - name.size() : 0, ' ') + names.what(state) +
            names.count(state) + "\n";
-    if (state.max > 1) out += "               take " + names.what(state) + " -> " + name + "\n";
+    if (state.max > 1) line("take " + names.again(state) + " -> " + name, names.again_notes(state));
     for (const Edge& edge : state.edges) {
-      out += "               " + names.edge_text(edge) + " take " + names.elements(edge.elements, " or ") + " -> " +
-             names.state_name(edge.to) + names.edge_notes(state, edge) + "\n";
+      line(
+          names.edge_text(edge) + " take " + names.elements(edge.elements, " or ") + " -> " + names.state_name(edge.to),
+          names.edge_notes(state, edge));
     }
-    for (std::size_t k = 0; k < state.branches.size(); ++k) {
-      const Branch& branch = state.branches[k];
-      if (!branch.when.empty()) {
-        out += "               way " + std::to_string(k + 1) + " after " + Names::counts_text(branch) + "\n";
-      }
-      if (!branch.accept) continue;
-      out += "               " + names.completes(*branch.accept) + names.branch_text(state, BranchSet{1} << k) + "\n";
-    }
+    for (const std::string& note : names.state_notes(state, true)) line(note, {});
   }
   return out + "\n";
 }
@@ -207,33 +237,40 @@ std::string explain(const Network& network, std::size_t index) {
 std::string explain_dot(const Network& network, std::size_t index) {
   const Names names(network, index);
   const auto quoted = [](const std::string& text) {
-    return "\"" +
-           boost::algorithm::replace_all_copy(boost::algorithm::replace_all_copy(text, "\\", "\\\\"), "\"", "\\\"") +
-           "\"";
+    std::string out = boost::algorithm::replace_all_copy(text, "\\", "\\\\");
+    boost::algorithm::replace_all(out, "\"", "\\\"");
+    boost::algorithm::replace_all(out, "\n", "\\n");
+    return "\"" + out + "\"";
   };
-  std::string out =
-      "digraph " + quoted(names.rule().name) + " {\n  rankdir=LR;\n  node [shape=circle];\n  start [shape=point];\n";
+  const auto label = [&](std::string text, const std::vector<std::string>& notes) {
+    for (const std::string& note : notes) text += "\n" + note;
+    return "label=" + quoted(text);
+  };
+  const plan::Rule& rule = names.rule();
+  std::vector<std::string> about;
+  if (rule.within) about.push_back("WITHIN " + format_duration(*rule.within));
+  for (const plan::EventTest& test : rule.unless) about.push_back("UNLESS " + names.types(test.types));
+  std::string out = "digraph " + quoted(rule.name) + " {\n  " + label(rule.name, about) +
+                    ";\n  rankdir=LR;\n  node [shape=box, style=rounded];\n  start [shape=point];\n";
+  for (const Edge& edge : names.automaton().start.edges) {
+    out +=
+        "  start -> s" + names.state_name(edge.to) + " [" + label(names.elements(edge.elements, " or "), {}) + "];\n";
+  }
   for (std::size_t i = 0; i < names.automaton().states.size(); ++i) {
     const State& state = names.automaton().states[i];
-    const std::string name = names.state_name(StateId(static_cast<std::uint16_t>(i)));
-    std::string label = names.what(state) + names.count(state);
-    bool accepts = false;
-    for (const Branch& branch : state.branches) {
-      accepts = accepts || branch.accept;
-      if (branch.accept && branch.accept->completes != Completes::kNow) label += "\n" + names.completes(*branch.accept);
+    const std::string name = "s" + names.state_name(StateId(static_cast<std::uint16_t>(i)));
+    const bool accepts = std::any_of(state.branches.begin(), state.branches.end(),
+                                     [](const Branch& branch) { return branch.accept.has_value(); });
+    out += "  " + name + " [" + label(names.what(state) + names.count(state), names.state_notes(state, false)) +
+           (accepts ? ", peripheries=2" : "") + "];\n";
+    if (state.max > 1) {
+      out += "  " + name + " -> " + name + " [" + label(names.again(state), names.again_notes(state)) + "];\n";
     }
-    out += "  s" + name + " [label=" + boost::algorithm::replace_all_copy(quoted(label), "\n", "\\n") +
-           (accepts ? ", shape=doublecircle" : "") + "];\n";
-    if (state.max > 1) out += "  s" + name + " -> s" + name + " [label=" + quoted(names.what(state)) + "];\n";
     for (const Edge& edge : state.edges) {
-      const std::string link =
-          names.edge_text(edge) + " " + names.elements(edge.elements, " or ") + names.edge_notes(state, edge);
-      out += "  s" + name + " -> s" + names.state_name(edge.to) + " [label=" + quoted(link) + "];\n";
+      const std::string link = names.edge_text(edge) + " " + names.elements(edge.elements, " or ");
+      out += "  " + name + " -> s" + names.state_name(edge.to) + " [" + label(link, names.edge_notes(state, edge)) +
+             "];\n";
     }
-  }
-  for (const Edge& edge : names.automaton().start.edges) {
-    out += "  start -> s" + names.state_name(edge.to) + " [label=" + quoted(names.elements(edge.elements, " or ")) +
-           "];\n";
   }
   return out + "}\n";
 }

@@ -328,7 +328,7 @@ class RuleCommands(CepdTest):
         self.assertTrue(done.stdout.endswith("}\n"))
         for edge in ("start -> s1", "s1 -> s2", "s2 -> s2", "s2 -> s3"):
             self.assertIn(edge, done.stdout)
-        self.assertEqual(done.stdout.count("doublecircle"), 1)
+        self.assertEqual(done.stdout.count("peripheries=2"), 1)
 
     def test_bare_file_is_a_rule_named_after_it(self):
         path = self.write("cart.rules", "cart_add THEN payment_fail WITHIN 5m\n")
