@@ -3,41 +3,64 @@
 namespace cepd::dsl {
 namespace {
 
-using Parts = std::vector<plan::ExprPtr>;
-
-struct PartsOf {
-  Parts operator()(const plan::Constant&) const { return {}; }
-  Parts operator()(const plan::FieldRef&) const { return {}; }
-  Parts operator()(const plan::KeyRef&) const { return {}; }
-  Parts operator()(const plan::EmitRef&) const { return {}; }
-  Parts operator()(const plan::Aggregate&) const { return {}; }
-  Parts operator()(const plan::Unary& node) const { return {node.operand}; }
-  Parts operator()(const plan::Binary& node) const { return {node.left, node.right}; }
-  Parts operator()(const plan::In& node) const {
-    Parts parts{node.operand};
-    parts.insert(parts.end(), node.list.begin(), node.list.end());
-    return parts;
-  }
-  Parts operator()(const plan::Between& node) const { return {node.operand, node.low, node.high}; }
-  Parts operator()(const plan::Matches& node) const { return {node.operand}; }
-  Parts operator()(const plan::IsNull& node) const { return {node.operand}; }
-  Parts operator()(const plan::FunctionCall& node) const { return node.arguments; }
-  Parts operator()(const plan::Template& node) const {
-    Parts parts;
-    for (const auto& part : node.parts) {
-      if (const auto* expr = std::get_if<plan::ExprPtr>(&part)) parts.push_back(*expr);
+/// Calls `each` with a reference to every pointer to a part of the node, in the order in which they are written.
+template <class Node, class Each>
+void for_each_part(Node& node, const Each& each) {
+  using Plain = std::remove_const_t<Node>;
+  if constexpr (std::is_same_v<Plain, plan::Unary> || std::is_same_v<Plain, plan::Matches> ||
+                std::is_same_v<Plain, plan::IsNull>) {
+    each(node.operand);
+  } else if constexpr (std::is_same_v<Plain, plan::Binary>) {
+    each(node.left);
+    each(node.right);
+  } else if constexpr (std::is_same_v<Plain, plan::In>) {
+    each(node.operand);
+    for (auto& item : node.list) each(item);
+  } else if constexpr (std::is_same_v<Plain, plan::Between>) {
+    each(node.operand);
+    each(node.low);
+    each(node.high);
+  } else if constexpr (std::is_same_v<Plain, plan::FunctionCall>) {
+    for (auto& argument : node.arguments) each(argument);
+  } else if constexpr (std::is_same_v<Plain, plan::Template>) {
+    for (auto& part : node.parts) {
+      if (auto* expr = std::get_if<plan::ExprPtr>(&part)) each(*expr);
     }
-    return parts;
+  } else {
+    static_assert(std::is_same_v<Plain, plan::Constant> || std::is_same_v<Plain, plan::FieldRef> ||
+                  std::is_same_v<Plain, plan::KeyRef> || std::is_same_v<Plain, plan::EmitRef> ||
+                  std::is_same_v<Plain, plan::Aggregate>);
   }
-};
+}
 
 }  // namespace
 
-std::vector<plan::ExprPtr> parts_of(const plan::Expr& expr) { return std::visit(PartsOf{}, expr.node); }
+std::vector<plan::ExprPtr> parts_of(const plan::Expr& expr) {
+  std::vector<plan::ExprPtr> parts;
+  std::visit([&](const auto& node) { for_each_part(node, [&](const plan::ExprPtr& part) { parts.push_back(part); }); },
+             expr.node);
+  return parts;
+}
 
 void walk(const plan::Expr& expr, const std::function<void(const plan::Expr&)>& visit) {
   visit(expr);
   for (const plan::ExprPtr& part : parts_of(expr)) walk(*part, visit);
+}
+
+plan::ExprPtr rewritten(const plan::ExprPtr& expr, const std::function<plan::ExprPtr(const plan::Expr&)>& change) {
+  if (plan::ExprPtr other = change(*expr)) return other;
+  plan::Expr copy = *expr;
+  bool changed = false;
+  std::visit(
+      [&](auto& node) {
+        for_each_part(node, [&](plan::ExprPtr& part) {
+          plan::ExprPtr other = rewritten(part, change);
+          changed |= other != part;
+          part = std::move(other);
+        });
+      },
+      copy.node);
+  return changed ? std::make_shared<const plan::Expr>(std::move(copy)) : expr;
 }
 
 void for_each_field(const plan::Expr& expr, const std::function<void(const plan::FieldRef&)>& visit) {
