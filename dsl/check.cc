@@ -11,6 +11,7 @@
 #include "dsl/check_chain.h"
 #include "dsl/check_rule.h"
 #include "dsl/check_test_block.h"
+#include "dsl/check_warn_rules.h"
 
 namespace cepd::dsl {
 namespace {
@@ -44,6 +45,7 @@ class SetChecker {
     for_each<ast::Rule>([&](const ast::Rule& s, Reporter& report) { announce(s, report); });
     rules();
     for_each<ast::Test>([&](const ast::Test& s, Reporter& report) { test(s, report); });
+    warn_about_rules();
 
     Checked out;
     for (Diagnostics& list : found_) {
@@ -168,6 +170,20 @@ class SetChecker {
     check_makers_first(all, [&](const plan::Rule& rule) { result_.disabled.push_back(rule.name); });
     set_.fields = &fields_;
     set_.made = made;
+  }
+
+  void warn_about_rules() {
+    if (std::any_of(reporters_.begin(), reporters_.end(), [](const Reporter& each) { return each.errors() > 0; })) {
+      return;
+    }
+    std::map<std::string_view, const plan::Rule*> loaded;
+    for (const plan::Rule& rule : result_.rules) loaded.emplace(rule.name, &rule);
+    std::vector<checking::CheckedRule> rules;
+    for_each<ast::Rule>([&](const ast::Rule& rule, Reporter& report) {
+      const auto it = loaded.find(rule.name.text);
+      if (it != loaded.end()) rules.push_back({&rule, it->second, &report});
+    });
+    checking::warn_about_rules(rules, set_);
   }
 
   /// What a rule reads is known when the rules that make it have been checked.

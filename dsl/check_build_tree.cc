@@ -286,8 +286,8 @@ class TreeBuilder {
       inside.optional = inside.optional || group.min == 0;
     }
     if (body.within) group.within = scope_.set.duration(*body.within, "WITHIN", report_);
-    ++groups_;
-    if (groups_ == plan::kMaxGroups + 1) {
+    out_.groups.push_back(&element);
+    if (out_.groups.size() == plan::kMaxGroups + 1) {
       report_.error(element.where, "a pattern has at most " + std::to_string(plan::kMaxGroups) +
                                        " groups that are repeated or have a bound");
     }
@@ -391,7 +391,7 @@ class TreeBuilder {
   RuleScope& scope_;
   Reporter& report_;
   Pattern out_;
-  std::size_t next_or_ = 0, next_all_ = 0, groups_ = 0;
+  std::size_t next_or_ = 0, next_all_ = 0;
 };
 
 }  // namespace

@@ -16,13 +16,25 @@ struct WrittenElement {
   const ast::Link* link = nullptr;               ///< null on the first and on UNTIL
 };
 
+/// A part that a match may wait for as long as it likes, for all that links and groups say.
+struct Waiting {
+  enum class What : std::uint8_t {
+    kEvent,    ///< the link before the step has no bound; or the step is a last NEXT NOT
+    kRepeats,  ///< the step's repeats may be any time apart
+    kMembers,  ///< …the members of an AND
+  };
+  const plan::Step* step = nullptr;  ///< in Pattern::tree
+  What what = What::kEvent;
+};
+
 /// What MATCH says: scope.elements, scope.places and scope.names are filled in beside it (no keys, no conditions yet).
 struct Pattern {
   std::vector<WrittenElement>
       written;  ///< in the order of scope.elements; empty after a mistake that would only lead to others
+  std::vector<const ast::Element*> groups;  ///< as written, in the order of the plan's groups in the tree
   std::vector<plan::Slot> slots;
   plan::Sequence tree;
-  bool bounded = false;  ///< links and groups bound the time from the first to the last event
+  std::optional<Waiting> waiting;  ///< none: links and groups bound the time from the first to the last event
 };
 Pattern build_pattern(const ast::Rule& rule, RuleScope& scope);
 

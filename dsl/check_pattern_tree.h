@@ -10,9 +10,12 @@ namespace cepd::dsl::checking {
 Pattern build_tree(const ast::Rule& rule, RuleScope& scope);
 
 /// What must hold of the whole: where NOTs and a last GREEDY may stand, that something must be bound, and limits.
-/// Requires named elements. Fills in which elements may start, and Pattern::bounded. False after a mistake that would
+/// Requires named elements. Fills in which elements may start, and Pattern::waiting. False after a mistake that would
 /// make conditions misread.
 bool check_tree(const ast::Rule& rule, Pattern& pattern, RuleScope& scope);
+
+/// The first part that links and groups leave unbounded (check_bound.cc).
+std::optional<Waiting> waiting_part(const plan::Sequence& pattern, const std::vector<plan::Slot>& slots);
 
 /// True when no event need be bound to it.
 bool nullable(const plan::Sequence& sequence, const std::vector<plan::Slot>& slots);

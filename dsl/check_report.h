@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/diagnostic.h"
 #include "dsl/ast.h"
@@ -26,10 +27,14 @@ class Reporter {
   void unsure() { ++errors_; }
 
   std::size_t errors() const { return errors_; }
+  /// Whether something within `where` has been reported.
+  bool has_reported_in(ast::Location where) const;
 
   const std::string& file() const { return file_.name; }
   /// What is written at `where`.
   std::string_view text_at(ast::Location where) const;
+  /// `where` made as much larger as it takes to hold both parentheses of each pair.
+  ast::Location with_parentheses(ast::Location where) const;
   /// "cart.rules:3:7"
   std::string place(ast::Location where) const;
   unsigned line(ast::Location where) const;
@@ -40,6 +45,7 @@ class Reporter {
   const ast::File& file_;
   Diagnostics& out_;
   std::size_t errors_ = 0;
+  std::vector<ast::Location> places_;  // of all that was reported
 };
 
 }  // namespace cepd::dsl::checking

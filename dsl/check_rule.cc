@@ -74,12 +74,12 @@ class RuleChecker {
     out.key = scope_.key;
     out.elements = std::move(scope_.elements);
     out.slots = std::move(pattern_.slots);
-    out.pattern = std::move(pattern_.tree);
-    out.bounded = out.within.has_value() || pattern_.bounded;
+    out.pattern = std::move(pattern_.tree);  // what points to its steps still does
+    out.bounded = out.within.has_value() || !pattern_.waiting;
     note.sound = report_.errors() == before;
     if (!note.sound) return out;
     warn_shadow_input(rule_, scope_.set, report_);
-    warn(RuleText{rule_, pattern_.written, conditions_}, out, scope_, report_);
+    warn(RuleText{rule_, pattern_.written, pattern_.groups, conditions_, pattern_.waiting}, out, scope_, report_);
     out.fingerprint = print_pattern(out, *scope_.set.fields) + print_reads(out, *scope_.set.fields);
     out.text = print(rule_);
     return out;
@@ -172,7 +172,8 @@ class RuleChecker {
         alternatives_test(i);
       } else if (events.front()->condition) {
         ExprBuilder builder(scope_, Place::kElement, i);
-        add_condition(i, builder.condition(*events.front()->condition), events.front()->condition->where);
+        const ast::Expr& written = *events.front()->condition;
+        add_condition(i, builder.condition(written), {written.where, &written});
       }
     }
   }
@@ -198,13 +199,13 @@ class RuleChecker {
       }
       any = any == nullptr ? one : make(plan::Binary{plan::BinaryOp::kOr, any, one});
     }
-    add_condition(element, any, pattern_.written[element].element->where);
+    add_condition(element, any, {pattern_.written[element].element->where, nullptr});
   }
 
-  void add_condition(std::size_t element, plan::ExprPtr condition, ast::Location where) {
+  void add_condition(std::size_t element, plan::ExprPtr condition, WrittenCondition written) {
     if (condition == nullptr) return;
     scope_.elements[element].test.conditions.push_back(std::move(condition));
-    conditions_[element].push_back(where);
+    conditions_[element].push_back(written);
   }
 
   void from(plan::Rule& out) {
@@ -321,7 +322,7 @@ class RuleChecker {
     ExprBuilder builder(scope_, Place::kWhere, own);
     plan::ExprPtr condition = builder.condition(expr);
     if (condition == nullptr) return;
-    if (others == 0) return add_condition(own, std::move(condition), expr.where);
+    if (others == 0) return add_condition(own, std::move(condition), {expr.where, &expr});
     scope_.elements[own].joint.push_back({std::move(condition), others});
   }
 
@@ -343,9 +344,10 @@ class RuleChecker {
         const std::string hint = std::string("say what holds then, like ") +
                                  (previous ? "prev(x) IS NULL OR …" : "count(" + element.name + ") = 0 OR …");
         if (start) {
-          report_.error(conditions_[i][k], what + ": this is never true there, and the rule could not start", hint);
+          report_.error(conditions_[i][k].where, what + ": this is never true there, and the rule could not start",
+                        hint);
         } else {
-          report_.warn(conditions_[i][k], what + ": this is never true there, and it never takes one", hint);
+          report_.warn(conditions_[i][k].where, what + ": this is never true there, and it never takes one", hint);
         }
       }
     }
@@ -413,7 +415,7 @@ class RuleChecker {
   Reporter& report_;
   RuleScope scope_;
   Pattern pattern_;
-  std::vector<std::vector<ast::Location>> conditions_;  // of each element's conditions, in their order
+  std::vector<std::vector<WrittenCondition>> conditions_;  // of each element's conditions, in their order
 };
 
 }  // namespace

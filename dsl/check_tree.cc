@@ -40,7 +40,7 @@ class TreeCheck {
     walk(Cursor{pattern_.tree, 0, nullptr});
     mark_starts(pattern_.tree);
     if (branches(Cursor{pattern_.tree, 0, nullptr}, false) > plan::kMaxBranches) too_many();
-    pattern_.bounded = bounded(pattern_.tree, true);
+    pattern_.waiting = waiting_part(pattern_.tree, slots_);
     return report_.errors() == before;
   }
 
@@ -163,7 +163,7 @@ class TreeCheck {
     return count;
   }
 
-  // ---- where a match may begin; whether it is bounded ----
+  // ---- where a match may begin ----
 
   void mark_starts(const Sequence& sequence) {
     for (const plan::Step& step : sequence.steps) {
@@ -180,32 +180,6 @@ class TreeCheck {
       }
       if (!nullable(step, slots_)) return;
     }
-  }
-
-  /// True when the bounds of links and groups limit the time from the first event to the last. `first`: no event comes
-  /// before the sequence.
-  bool bounded(const Sequence& sequence, bool first) const {
-    for (const plan::Step& step : sequence.steps) {
-      if (std::holds_alternative<NotStep>(step.item)) {
-        // A NOT between waits for what follows it; a last one by itself.
-        if (&step == &sequence.steps.back() && !step.link.within) return false;
-        continue;
-      }
-      const bool reached = first || step.link.within.has_value();
-      if (!reached) return false;
-      if (const auto* slot = std::get_if<SlotId>(&step.item)) {
-        const plan::Slot& one = slots_[static_cast<std::size_t>(*slot)];
-        if (one.max > 1 || one.members.size() > 1) return false;
-      } else if (const auto* group = std::get_if<Group>(&step.item)) {
-        if (group->max > 1 || (!group->within && !bounded(group->body, first))) return false;
-      } else {
-        for (const Sequence& branch : std::get<plan::Alternatives>(step.item).branches) {
-          if (!bounded(branch, first)) return false;
-        }
-      }
-      first = false;
-    }
-    return true;
   }
 
   const ast::Rule& rule_;
