@@ -65,7 +65,7 @@ Diagnostic problem_at(const Node& node, unsigned line, unsigned column, Severity
 }  // namespace
 
 const Node* Node::find(std::string_view key) const {
-  const auto it = std::ranges::find(fields, key, &std::pair<std::string, Node>::first);
+  const auto it = std::ranges::find(fields, key, &Node::Field::first);
   return it == fields.end() ? nullptr : &it->second;
 }
 

@@ -26,8 +26,8 @@ class Node {
   std::string scalar;        ///< of a kScalar, after ${env:…} and ${file:…} were filled in
   bool from_secret = false;  ///< scalar came from ${env:…} or ${file:…}: never printed
   std::vector<Node> items;   ///< of a kSequence
-  std::vector<std::pair<std::string, Node>>
-      fields;                                 ///< of a kMap, in the order written; repeated keys are refused at load
+  struct Field;
+  std::vector<Field> fields;                  ///< of a kMap, in the order written; repeated keys are refused at load
   unsigned line = 1, column = 1;              ///< of the value (a map's field: of its key), from 1
   unsigned value_line = 1, value_column = 1;  ///< of the value itself, also of a map's field
   std::shared_ptr<const Origin> origin;
@@ -39,6 +39,12 @@ class Node {
 
   /// A message that points at the value, for mistakes in what stands behind the key.
   Diagnostic value_problem(Severity severity, std::string message, std::string suggestion = {}) const;
+};
+
+/// A key and its value.
+struct Node::Field {
+  std::string first;
+  Node second;
 };
 
 /// What a configuration file may hold at most. Aliases count with everything they stand for, so that a short file

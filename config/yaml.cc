@@ -217,7 +217,7 @@ class Builder final : public YAML::EventHandler {
     }
     node.line = frame.key_place.line;
     node.column = frame.key_place.column;
-    frame.node.fields.emplace_back(std::move(frame.key), std::move(node));
+    frame.node.fields.push_back({std::move(frame.key), std::move(node)});
     frame.has_key = false;
   }
 

@@ -46,7 +46,7 @@ class Evaluation {
   explicit Evaluation(const NothingYet& nothing) : nothing_(nothing) {}
 
   Outcomes of(const plan::Expr& expr) const {
-    return std::visit([this](const auto& node) { return visit(node); }, expr.node);
+    return std::visit([this](const auto& node) { return this->visit(node); }, expr.node);
   }
 
  private:

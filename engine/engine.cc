@@ -31,6 +31,7 @@ struct Engine::Impl {
   std::uint32_t top_level = 0;
   std::deque<std::shared_ptr<Event>> ready;  // their place in the order is settled; handled with the next drain()
   std::size_t not_drained = 0;               // events pushed since the last drain()
+  std::vector<EventPtr> batch;               // of drain_by_lane
   std::uint64_t next_sequence = 1;
   std::uint64_t handled = 0;
   std::vector<std::string>
@@ -90,23 +91,27 @@ struct Engine::Impl {
   // ---- no rule reads what another makes: every lane goes through all that is ready, by itself ----
 
   void drain_by_lane() {
-    std::vector<EventPtr> events;
-    events.reserve(ready.size());
     for (; !ready.empty(); ready.pop_front()) {
       number(*ready.front());
       ++handled;
-      events.push_back(std::move(ready.front()));
+      batch.push_back(std::move(ready.front()));
     }
     const EventTime watermark = order.watermark();
-    threads.run([&](std::size_t index) {
+    const auto work = [&](std::size_t index) {
       Lane& lane = lanes[index];
       std::uint64_t step = 0;
-      for (const EventPtr& event : events) {
+      for (const EventPtr& event : batch) {
         lane.fire_before(event->time, step++);
         lane.give(event, network->inputs(event->type), step++);
       }
       lane.fire_before(watermark, step);
-    });
+    };
+    if (lanes.size() == 1) {
+      work(0);
+    } else {
+      threads.run(work);
+    }
+    batch.clear();
     report();
   }
 

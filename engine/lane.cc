@@ -23,22 +23,24 @@ Lane::Lane(const std::shared_ptr<const nfa::Network>& network, const EngineOptio
   due_.begin(levels);
 }
 
-RuleRuntime::Report Lane::report_of(std::uint32_t rule, EventTime due, std::uint64_t step) {
-  return [this, rule, due, step](MatchPtr match) { matches_.push_back({step, due, rule, std::move(match)}); };
-}
-
 void Lane::give(const EventPtr& event, const std::vector<nfa::RuleInput>& inputs, std::uint64_t step) {
+  step_ = step;
+  due_now_ = kMinTime;
   for (const nfa::RuleInput& input : inputs) {
     RuleRuntime& rule = rules_[input.rule];
     if (event->shadow && rule.rule().status != dsl::plan::Status::kShadow) continue;
-    rule.handle(input, event, due_, scratch_, report_of(input.rule, kMinTime, step));
+    rule_ = input.rule;
+    rule.handle(input, event, due_, scratch_, report_);
     scratch_.release();
   }
 }
 
 void Lane::fire(EventTime now, std::uint32_t level, std::uint64_t step) {
+  step_ = step;
+  due_now_ = now;
   for (const DueQueue::Entry& entry : due_.take(now, level)) {
-    rules_[entry.rule].fire(*entry.key, entry.time, due_, scratch_, report_of(entry.rule, now, step));
+    rule_ = entry.rule;
+    rules_[entry.rule].fire(*entry.key, entry.time, due_, scratch_, report_);
     scratch_.release();
   }
 }

@@ -31,6 +31,8 @@ class Lane {
   /// `levels`: of the rules, by index.
   Lane(const std::shared_ptr<const nfa::Network>& network, const EngineOptions& options,
        const std::vector<std::uint32_t>& levels, std::size_t index);
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
 
   /// Offers the event to the rules of `inputs`. Requires every earlier deadline fired.
   void give(const EventPtr& event, const std::vector<nfa::RuleInput>& inputs, std::uint64_t step);
@@ -49,12 +51,17 @@ class Lane {
   const std::vector<RuleRuntime>& rules() const { return rules_; }
 
  private:
-  RuleRuntime::Report report_of(std::uint32_t rule, EventTime due, std::uint64_t step);
-
   std::vector<RuleRuntime> rules_;  // by index in RuleSet::rules
   DueQueue due_;
   Arena scratch_;
   std::vector<LaneMatch> matches_;
+  // Of what is being worked: where its matches belong.
+  std::uint64_t step_ = 0;
+  EventTime due_now_ = kMinTime;
+  std::uint32_t rule_ = 0;
+  RuleRuntime::Report report_ = [this](MatchPtr match) {
+    matches_.push_back({step_, due_now_, rule_, std::move(match)});
+  };
 };
 
 }  // namespace cepd::engine
