@@ -11,6 +11,15 @@ unsigned code_points(std::string_view text) {
   return static_cast<unsigned>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+/// Messages quote what was written, which may be as long as the file.
+std::string shortened(std::string text) {
+  constexpr std::size_t kLongest = 500;
+  if (text.size() <= kLongest) return text;
+  std::size_t end = kLongest;
+  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
 /// Optimal string alignment distance (Damerau–Levenshtein without overlapping edits).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
@@ -75,13 +84,16 @@ Diagnostic diagnostic_at(Severity severity, std::string file, std::string_view t
   d.column = code_points(text.substr(line_begin, begin - line_begin)) + 1;
   d.length =
       std::max(1U, code_points(text.substr(begin, std::min(end, std::max(begin, line_begin + line.size())) - begin)));
-  d.message = std::move(message);
-  d.suggestion = std::move(suggestion);
+  d.message = shortened(std::move(message));
+  d.suggestion = shortened(std::move(suggestion));
   if (line.size() <= kLongestLine) d.source_line = std::string(line);
   return d;
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  // Of so many names one is always near, and the search would take longer than the reading.
+  constexpr std::size_t kMostCandidates = 10'000;
+  if (candidates.size() > kMostCandidates) return {};
   const std::string wanted = boost::algorithm::to_lower_copy(std::string(word.substr(0, 100)));
   const std::size_t allowed = std::max<std::size_t>(1, wanted.size() / 3);
   std::size_t best = allowed + 1;

@@ -4,6 +4,12 @@
 
 namespace cepd::dsl::checking {
 
+Reporter::Reporter(const ast::File& file, Diagnostics& out) : file_(file), lines_{0}, out_(out) {
+  for (std::size_t at = file.text.find('\n'); at != std::string::npos; at = file.text.find('\n', at + 1)) {
+    lines_.push_back(at + 1);
+  }
+}
+
 std::string_view Reporter::text_at(ast::Location where) const {
   const std::size_t begin = std::min<std::size_t>(where.begin, file_.text.size());
   const std::size_t end = std::clamp<std::size_t>(where.end, begin, file_.text.size());
@@ -32,15 +38,21 @@ ast::Location Reporter::with_parentheses(ast::Location where) const {
 }
 
 std::string Reporter::place(ast::Location where) const {
-  const Diagnostic d = diagnostic_at(Severity::kError, file_.name, file_.text, where.begin, where.end, {});
-  return d.file + ":" + std::to_string(d.line) + ":" + std::to_string(d.column);
+  const std::size_t at = std::min<std::size_t>(where.begin, file_.text.size());
+  const std::size_t number = line_number(at);
+  const std::string_view before = std::string_view(file_.text).substr(lines_[number], at - lines_[number]);
+  // In code points.
+  const auto column = std::count_if(before.begin(), before.end(), [](char c) { return (c & 0xC0) != 0x80; }) + 1;
+  return file_.name + ":" + std::to_string(number + 1) + ":" + std::to_string(column);
 }
 
 unsigned Reporter::line(ast::Location where) const {
-  const std::size_t begin = std::min<std::size_t>(where.begin, file_.text.size());
-  return static_cast<unsigned>(
-             std::count(file_.text.begin(), file_.text.begin() + static_cast<std::ptrdiff_t>(begin), '\n')) +
-         1;
+  return static_cast<unsigned>(line_number(std::min<std::size_t>(where.begin, file_.text.size()))) + 1;
+}
+
+/// From 0.
+std::size_t Reporter::line_number(std::size_t at) const {
+  return static_cast<std::size_t>(std::upper_bound(lines_.begin(), lines_.end(), at) - lines_.begin()) - 1;
 }
 
 bool Reporter::has_reported_in(ast::Location where) const {
@@ -49,6 +61,13 @@ bool Reporter::has_reported_in(ast::Location where) const {
 }
 
 void Reporter::add(Severity severity, ast::Location where, std::string message, std::string suggestion) {
+  const bool error = severity == Severity::kError;
+  std::size_t& shown = error ? errors_shown_ : warnings_shown_;
+  if (shown > kMost) return;
+  if (++shown > kMost) {
+    message = error ? "too many errors; the others are not shown" : "too many warnings; the others are not shown";
+    suggestion.clear();
+  }
   places_.push_back(where);
   out_.push_back(diagnostic_at(severity, file_.name, file_.text, where.begin, where.end, std::move(message),
                                std::move(suggestion)));

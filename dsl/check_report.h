@@ -13,7 +13,7 @@ namespace cepd::dsl::checking {
 /// Diagnostics of one file. Only looks at the file and the list; both outlive it.
 class Reporter {
  public:
-  Reporter(const ast::File& file, Diagnostics& out) : file_(file), out_(out) {}
+  Reporter(const ast::File& file, Diagnostics& out);
 
   void error(ast::Location where, std::string message, std::string suggestion = {}) {
     ++errors_;
@@ -29,6 +29,9 @@ class Reporter {
   std::size_t errors() const { return errors_; }
   /// Whether something within `where` has been reported.
   bool has_reported_in(ast::Location where) const;
+  /// More errors than a person mends in one go: what follows is counted and not shown. Long searches for a suggestion
+  /// can be left out.
+  bool full() const { return errors_shown_ >= kMost; }
 
   const std::string& file() const { return file_.name; }
   /// What is written at `where`.
@@ -40,12 +43,17 @@ class Reporter {
   unsigned line(ast::Location where) const;
 
  private:
+  static constexpr std::size_t kMost = 200;
+
   void add(Severity severity, ast::Location where, std::string message, std::string suggestion);
+  std::size_t line_number(std::size_t at) const;
 
   const ast::File& file_;
+  std::vector<std::size_t> lines_;  // where they begin
   Diagnostics& out_;
   std::size_t errors_ = 0;
-  std::vector<ast::Location> places_;  // of all that was reported
+  std::vector<ast::Location> places_;  // of all that was shown
+  std::size_t errors_shown_ = 0, warnings_shown_ = 0;
 };
 
 }  // namespace cepd::dsl::checking

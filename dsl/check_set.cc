@@ -13,7 +13,9 @@ const ast::Literal* SetContext::constant(const std::string& name, ast::Location 
     return nullptr;
   }
   std::vector<std::string> names;
-  for (const auto& [known, value] : constants) names.push_back(known);
+  if (!report.full()) {
+    for (const auto& [known, value] : constants) names.push_back(known);
+  }
   const std::string near = nearest(name, names);
   report.error(where, "unknown constant $" + name, near.empty() ? std::string{} : "did you mean $" + near + "?");
   return nullptr;
@@ -47,9 +49,11 @@ bool SetContext::known_type(const ast::Name& type, Reporter& report) const {
   if (unread.more_types || unread.types.count(type.text) != 0) return true;
   if (made.count(type.text) != 0) return true;
   std::vector<std::string> names;
-  for (const auto& [name, fields_of_it] : made) names.push_back(name);
-  for (const FieldPlan::Type& each : fields->types()) {
-    if (each.declared) names.push_back(each.name);
+  if (!report.full()) {
+    for (const auto& [name, fields_of_it] : made) names.push_back(name);
+    for (const FieldPlan::Type& each : fields->types()) {
+      if (each.declared) names.push_back(each.name);
+    }
   }
   report.error(type.where, "unknown event type " + type.text, did_you_mean(type.text, names));
   return false;

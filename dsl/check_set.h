@@ -1,6 +1,7 @@
 #pragma once
 /// What all statements of a set of files share while they are checked. Internal to dsl/check*.cc.
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -38,6 +39,7 @@ class SetContext {
   std::map<std::string, ast::Literal, std::less<>> constants;
   std::map<std::string, RuleNote, std::less<>> rules;
   ast::Unread unread;                                 ///< of all files
+  std::uint64_t test_bytes = 0;                       ///< that the events of the TESTs take so far
   std::map<std::string, MadeType, std::less<>> made;  ///< by rules that are loaded; for DISABLED ones also by such
 
   /// The literal that `$name` stands for; null, and reported, when there is none (or its CONST could not be read).

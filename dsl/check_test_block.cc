@@ -11,8 +11,7 @@ enum class Form : std::uint8_t { kInput, kOutput };
 
 class TestChecker {
  public:
-  TestChecker(const ast::Test& test, const SetContext& set, Reporter& report)
-      : test_(test), set_(set), report_(report) {}
+  TestChecker(const ast::Test& test, SetContext& set, Reporter& report) : test_(test), set_(set), report_(report) {}
 
   plan::Test check() {
     plan::Test out;
@@ -43,7 +42,9 @@ class TestChecker {
     if (it == set_.rules.end()) {
       if (set_.unread.more_rules || set_.unread.rules.count(test_.rule.text) != 0) return;
       std::vector<std::string> names;
-      for (const auto& [name, note] : set_.rules) names.push_back(name);
+      if (!report_.full()) {
+        for (const auto& [name, note] : set_.rules) names.push_back(name);
+      }
       report_.error(test_.rule.where, "unknown rule " + test_.rule.text, did_you_mean(test_.rule.text, names));
     } else if (it->second.disabled) {
       report_.error(test_.rule.where, "the rule " + test_.rule.text + " is DISABLED and never matches");
@@ -63,6 +64,13 @@ class TestChecker {
       report_.error(event.where, "a TEST has at most " + std::to_string(kMaxTestEvents) + " events");
       return;
     }
+    const std::uint64_t bytes = event.times * (sizeof(plan::Given) + event.type.text.size() + fields.size());
+    if (bytes > kMaxTestBytes - std::min(kMaxTestBytes, set_.test_bytes)) {
+      report_.error(event.where, "the events of all TESTs together take at most " +
+                                     std::to_string(kMaxTestBytes >> 20) + " MB of memory");
+      return;
+    }
+    set_.test_bytes += bytes;
     events_ += event.times;
     EventTime at = event.at.value;
     for (std::uint64_t i = 0; i < event.times; ++i) {
@@ -88,7 +96,7 @@ class TestChecker {
       for (const auto& [name, value] : expected.fields.fields) {
         if (std::find(names.begin(), names.end(), name.text) == names.end()) {
           report_.error(name.where, "the rule " + test_.rule.text + " emits no " + name.text,
-                        did_you_mean(name.text, names));
+                        report_.full() ? std::string{} : did_you_mean(name.text, names));
         }
       }
     }
@@ -146,7 +154,7 @@ class TestChecker {
   }
 
   const ast::Test& test_;
-  const SetContext& set_;
+  SetContext& set_;
   Reporter& report_;
   const RuleNote* rule_ = nullptr;  // null when it is not there or not to be tested
   std::uint64_t events_ = 0;
@@ -154,7 +162,7 @@ class TestChecker {
 
 }  // namespace
 
-plan::Test check_test(const ast::Test& test, const SetContext& set, Reporter& report) {
+plan::Test check_test(const ast::Test& test, SetContext& set, Reporter& report) {
   return TestChecker(test, set, report).check();
 }
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "dsl/bounds.h"
 #include "dsl/grammar_name.h"
 
 namespace cepd::dsl::syntax {
@@ -110,6 +111,11 @@ inline ast::Expr apply(Test&& test, ast::ExprPtr operand, ast::Location where) {
 constexpr auto apply_test = [](auto& context) {
   Draft& draft = x3::_val(context);
   Test& test = x3::_attr(context);
+  if (test.arguments.size() > kMaxInValues) {
+    Progress& progress = progress_of(context);
+    progress.error(draft.expr.where, "IN has at most " + std::to_string(kMaxInValues) + " values");
+    progress.refuse();
+  }
   unsigned depth = 0;
   for (const Draft& argument : test.arguments) depth = std::max(depth, argument.depth);
   const ast::Location where{draft.expr.where.begin, test.where.end};

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "dsl/bounds.h"
 #include "dsl/lex_foreign.h"
 #include "dsl/lex_number.h"
 #include "dsl/lex_string.h"
@@ -115,7 +116,16 @@ class Lexer {
     token.kind = TokenKind::kWord;
     token.text = text_.substr(begin, at_ - begin);
     token.keyword = find_keyword(token.text);
+    bound_name(token, begin);
     return true;
+  }
+
+  /// So that messages, and what is kept by name, stay small.
+  bool bound_name(Token& token, std::size_t begin) {
+    if (token.text.size() <= kMaxNameBytes) return true;
+    token.kind = TokenKind::kBad;
+    problems_.add(since(begin), "a name has at most " + std::to_string(kMaxNameBytes) + " bytes");
+    return false;
   }
 
   /// Anything beyond ASCII that is no foreign sign and no quote.
@@ -134,6 +144,7 @@ class Lexer {
     } while (is_name_part(peek()) || at_foreign_letter());
     token.kind = TokenKind::kQuoted;
     token.text = text_.substr(begin, at_ - begin);
+    if (!bound_name(token, begin)) return true;
     problems_.add(since(begin), "a name with other characters than A-Z a-z 0-9 _ stands in back quotes",
                   "write `" + token.text + "`");
     return true;
@@ -165,6 +176,7 @@ class Lexer {
     at_ = end + 1;
     token.kind = TokenKind::kQuoted;
     token.text = text_.substr(begin + 1, end - begin - 1);
+    bound_name(token, begin);
     if (token.text.empty()) {
       token.kind = TokenKind::kBad;
       problems_.add(since(begin), "a name in back quotes cannot be empty");
@@ -180,6 +192,7 @@ class Lexer {
     while (is_name_part(peek())) ++at_;
     token.text = text_.substr(name, at_ - name);
     token.kind = TokenKind::kConstant;
+    bound_name(token, begin);
     if (braces && peek() == '}') {
       ++at_;
       problems_.add(since(begin), "a constant has no braces", "write $" + token.text);

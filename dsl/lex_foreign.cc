@@ -61,6 +61,12 @@ constexpr ForeignSign kSigns[] = {
 }  // namespace
 
 const ForeignSign* find_foreign_sign(std::string_view text) {
+  // Most signs are the language's own.
+  constexpr std::string_view kFirst = "=<&|-!~^.;";
+  if (text.empty() ||
+      (static_cast<unsigned char>(text.front()) < 0x80 && kFirst.find(text.front()) == std::string_view::npos)) {
+    return nullptr;
+  }
   if (text.starts_with("!=")) return nullptr;
   const auto* const found = std::find_if(std::begin(kSigns), std::end(kSigns),
                                          [&](const ForeignSign& s) { return text.starts_with(s.text); });

@@ -1,5 +1,6 @@
 #include "dsl/parse.h"
 
+#include "dsl/bounds.h"
 #include "dsl/grammar.h"
 #include "dsl/lex.h"
 #include "dsl/syntax_error.h"
@@ -75,10 +76,11 @@ class FileParser {
     // A part that may be left out but was begun ends a statement early; then the place in it is further on.
     const bool complete =
         read && (at_ == end_ || begins_statement(*at_) || (begins_line(*at_, *begin) && !goes_on(*begin)));
-    if (complete) {
+    if (complete && syntax::within_bounds(statement, problems_)) {
       file_.statements.push_back(std::move(statement));
       return;
     }
+    if (complete) return skip_statement(begin);
     if (read) progress.expected(at_, {"the next statement", Keyword::kNone, syntax::Expectation::Show::kClause});
     syntax::report_syntax_error(progress, file_.text, problems_);
     skip_statement(begin);

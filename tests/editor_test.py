@@ -20,7 +20,6 @@ def printed(form):
     return subprocess.run([CEPD, "check", "--language", form], check=True, stdout=subprocess.PIPE).stdout.decode()
 
 
-
 class Tokenizer:
     """As an editor does it: the pattern that matches first, of several at one place the one written first."""
 
