@@ -118,11 +118,11 @@ class Pathological(unittest.TestCase):
 
     def test_tests(self):
         rule = "RULE r MATCH a EMIT a.x AS x\nTEST t FOR r\n  GIVEN  a @0s\n"
-        self.accepted(rule + "         a @1s\n" * 60_000 + "  EXPECT NOTHING\n")
+        self.accepted(rule + " a @1s\n" * 100_000 + "  EXPECT NOTHING\n")
         self.accepted("RULE r MATCH a\n" + numbered("TEST t# FOR r GIVEN a @1s EXPECT NOTHING\n", 20_000))
         self.accepted(rule + "  EXPECT MATCH\n" + "         MATCH {x: 1}\n" * 40_000)
         self.refused(rule + "  EXPECT MATCH\n" + "         MATCH {y: 1}\n" * 40_000, "the rule r emits no y")
-        self.refused("EVENT a (x int)\n" + rule + "         b @1s\n" * 60_000 + "  EXPECT NOTHING\n", "unknown event type b")
+        self.refused("EVENT a (x int)\n" + rule + " b @1s\n" * 100_000 + "  EXPECT NOTHING\n", "unknown event type b")
         self.refused(rule + "  EXPECT MATCH {" + numbered("x#: 1", 80_000, ", ") + "}", "what is expected has at most 1000 fields")
         self.refused("RULE r MATCH a\n" + numbered("TEST t# FOR r GIVEN a @0s TIMES 1000000 EXPECT NOTHING\n", 15_000),
                      "the events of all TESTs together take at most 256 MB of memory")
