@@ -205,7 +205,7 @@ class EndSearch {
       const bool may_be_greedy =
           slot.members.size() == 1 && slot.again != plan::Contiguity::kSkipTillAny &&
           (rule_.within || slot.until || slot.max != plan::kUnbounded || slot.again == plan::Contiguity::kStrict);
-      if (may_be_greedy) out = "GREEDY waits for all of them, ";
+      if (may_be_greedy) out = slot.max == 1 ? "GREEDY waits for it, " : "GREEDY waits for all of them, ";
     }
     if (fixed) out += "{n} takes a fixed number, ";
     return out + kEveryOne;

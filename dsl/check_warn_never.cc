@@ -110,7 +110,9 @@ class NeverSearch {
     Cases base = facts_.at(index);
     facts_.assume_bound(base, index);
     if (!base.possible()) return;  // told at the element before
-    if (const auto found = conflict(base, parts)) tell(never(index), parts, *found, because(index, parts[found->part]));
+    if (const auto found = conflict(base, parts)) {
+      tell(never(index), parts, *found, because(index, parts, *found));
+    }
   }
 
   /// Reports an element all of whose events FROM keeps out.
@@ -138,7 +140,7 @@ class NeverSearch {
   }
 
   /// Which earlier element says the opposite.
-  std::string because(std::size_t index, const Part& part) const {
+  std::string because(std::size_t index, const std::vector<Part>& parts, const Conflict& found) const {
     for (std::size_t i = 0; i < rule_.elements.size(); ++i) {
       if (i == index || !facts_.sure(i) || !facts_.bound_before(i, index)) continue;
       for (const Part& earlier : parts_of(i)) {
@@ -146,7 +148,8 @@ class NeverSearch {
         if (bound == nullptr) continue;
         Cases cases = facts_.at(index);
         cases.assume(*bound);
-        if (!possible_with(cases, *part.expr)) {
+        if (found.other) cases.assume(*parts[*found.other].expr);
+        if (!possible_with(cases, *parts[found.part].expr)) {
           return " after " + rule_.elements[i].name + ", for which " + quoted_text(report_, earlier.where) + " holds";
         }
       }

@@ -32,7 +32,7 @@ class TimeSearch {
  private:
   Micros inside(const plan::Step& step, Micros reached, std::optional<Micros> bound, const char* of_what) {
     if (const auto* group = std::get_if<plan::Group>(&step.item)) {
-      if (group->within) least_end(group->body, Micros(0), group->within, "of the group");
+      if (group->within) least_end(group->body, Micros(0), group->within, "group");
       const Micros once = least_end(group->body, reached, bound, of_what) - reached;
       return reached + once * std::max<std::uint32_t>(group->min, 1);
     }
@@ -71,8 +71,8 @@ class TimeSearch {
     reported_ = true;
     const ast::Link* link = context_.steps.link(step);
     context_.report.warn(link == nullptr ? context_.steps.where(step) : link->where,
-                         context_.steps.name(step) + " comes " + format_duration(earliest) + " after the first event " +
-                             of_what + (*of_what == '\0' ? "" : " ") + "at the earliest, and its WITHIN is " +
+                         context_.steps.name(step) + " comes " + format_duration(earliest) +
+                             " after the first event of the " + of_what + " at the earliest, and its WITHIN is " +
                              format_duration(bound),
                          "write WITHIN " + format_duration(earliest) + " or more, or a smaller AFTER");
   }
@@ -85,7 +85,7 @@ class TimeSearch {
 }  // namespace
 
 void warn_times_that_exclude(const WarnContext& context) {
-  TimeSearch(context).least_end(context.rule.pattern, Micros(0), context.rule.within, "");
+  TimeSearch(context).least_end(context.rule.pattern, Micros(0), context.rule.within, "pattern");
 }
 
 }  // namespace cepd::dsl::checking
