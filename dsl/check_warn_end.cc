@@ -50,6 +50,10 @@ class EndSearch {
     return id != nullptr && slots_[static_cast<std::size_t>(*id)].greedy;
   }
 
+  static bool in_repeated_group(const StepPlace& at) {
+    return (at.group != nullptr && at.group->max > 1) || (at.around != nullptr && in_repeated_group(*at.around));
+  }
+
   static bool begins_pattern(const StepPlace& at) {
     return at.index == 0 && (at.around == nullptr || begins_pattern(*at.around));
   }
@@ -131,7 +135,7 @@ class EndSearch {
     const ast::Location where = context_.steps.where(slot);
     if (slot.min != slot.max) {
       if (slot.greedy) return;
-      context_.report.warn(where, "the rule completes " + first_end(slot) + ", and longer matches are dropped",
+      context_.report.warn(where, "the rule completes " + first_end(at, slot) + ", and longer matches are dropped",
                            hint(at.step(), true));
       return;
     }
@@ -142,13 +146,10 @@ class EndSearch {
       const ast::Link* link = context_.steps.link(at.step());
       context_.report.warn(
           link == nullptr ? where : link->where,
-          "the rule completes " + when + ", and its matches with later ones are dropped: ANY makes no difference",
-          std::string("write THEN, or report them all: ") + kEveryOne);
+          "the rule completes " + when + ", and the matches with later ones that ANY finds are dropped", kEveryOne);
     } else if (slot.again == plan::Contiguity::kSkipTillAny && slot.members.size() == 1 && slot.max > 1) {
-      context_.report.warn(where,
-                           "the rule completes " + when +
-                               ", and its matches with other ones are dropped: COMBINATIONS makes no difference",
-                           std::string("leave COMBINATIONS out, or report them all: ") + kEveryOne);
+      context_.report.warn(where, "the rule completes " + when + ", and the other choices of COMBINATIONS are dropped",
+                           kEveryOne);
     }
   }
 
@@ -165,8 +166,9 @@ class EndSearch {
   }
 
   /// At which event of a last repeat the rule completes: the first for which HAVING may hold.
-  std::string first_end(const plan::Slot& slot) const {
+  std::string first_end(const StepPlace& at, const plan::Slot& slot) const {
     const std::string name = context_.steps.name(slot);
+    if (in_repeated_group(at)) return "at the " + ordinal(slot.min) + " " + name + " of the last repeat";
     const std::vector<std::size_t> elements = elements_of(slot);
     if (elements.size() > 1 || !named_in_having(elements.front())) return "at the " + ordinal(slot.min) + " " + name;
     constexpr std::uint32_t kMostTried = 200;

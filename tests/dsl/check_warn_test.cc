@@ -73,7 +73,7 @@ TEST_CASE("warnings: a last element whose shortest match is the one reported") {
   CHECK(doubts("MATCH a THEN (b THEN c){2,} WITHIN 1m") ==
         "`(b THEN c){2,}`: the rule completes at the end of the 2nd repeat of `(b THEN c){2,}`" + longer + fixed);
   CHECK(doubts("MATCH a THEN (b THEN c+){2} WITHIN 1m") ==
-        "`c+`: the rule completes at the 1st c" + longer + greedy + fixed);
+        "`c+`: the rule completes at the 1st c of the last repeat" + longer + greedy + fixed);
   CHECK(doubts("MATCH a THEN (b OR c{2,}) WITHIN 1m") ==
         "`c{2,}`: the rule completes at the 2nd c" + longer + greedy + fixed);
   CHECK(doubts("MATCH a+ THEN WITHIN 5m NOT b") == "`a+`: the rule completes at the 1st a" + longer + fixed);
@@ -104,15 +104,14 @@ TEST_CASE("warnings: HAVING moves the end of a last repeat") {
 
 TEST_CASE("warnings: ANY and COMBINATIONS at the end") {
   const std::string any =
-      ", and its matches with later ones are dropped: ANY makes no difference (write THEN, or report "
-      "them all: AFTER MATCH NO SKIP reports every one)\n";
+      ", and the matches with later ones that ANY finds are dropped (AFTER MATCH NO SKIP reports every one)\n";
   CHECK(doubts("MATCH a THEN ANY b WITHIN 1m") == "`THEN ANY`: the rule completes at the first b" + any);
   CHECK(doubts("MATCH a THEN ANY b AND c WITHIN 1m") ==
         "`THEN ANY`: the rule completes at the first events that are b AND c" + any);
   CHECK(
       doubts("MATCH a THEN b{2} COMBINATIONS WITHIN 1m") ==
-      "`b{2} COMBINATIONS`: the rule completes at the 2nd b, and its matches with other ones are dropped: COMBINATIONS "
-      "makes no difference (leave COMBINATIONS out, or report them all: AFTER MATCH NO SKIP reports every one)\n");
+      "`b{2} COMBINATIONS`: the rule completes at the 2nd b, and the other choices of COMBINATIONS are dropped (AFTER "
+      "MATCH NO SKIP reports every one)\n");
   for (const char* good :
        {"MATCH a THEN ANY b WITHIN 1m AFTER MATCH NO SKIP", "MATCH a THEN ANY b WITHIN 1m HAVING b.x > a.x",
         "MATCH a THEN ANY b THEN c[x = b.x] WITHIN 1m",
