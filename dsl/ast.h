@@ -240,12 +240,17 @@ struct TestValue;
 struct TestList {
   std::vector<TestValue> values;
 };
+struct TestField;
 struct TestObject {
-  std::vector<std::pair<Name, TestValue>> fields;
+  std::vector<TestField> fields;
 };
 struct TestValue {
   std::variant<Literal, ConstantRef, TestList, TestObject> node;
   Location where;
+};
+struct TestField {
+  Name name;
+  TestValue value;
 };
 struct TestTime {  // `@2m` after the epoch, or `@"2026-01-05T22:00:00Z"`
   EventTime value;

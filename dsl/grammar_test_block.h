@@ -48,22 +48,11 @@ const auto test_value_def =
     named("a value", located(signed_literal[set<&ast::TestValue::node>] | constant_ref[set<&ast::TestValue::node>] |
                              test_list[set<&ast::TestValue::node>] | test_object[set<&ast::TestValue::node>]));
 
-using TestField = std::pair<ast::Name, ast::TestValue>;
-constexpr auto set_field_name = [](auto& context) { x3::_val(context).name = std::move(x3::_attr(context)); };
-constexpr auto set_field_value = [](auto& context) { x3::_val(context).value = std::move(x3::_attr(context)); };
-/// Not a pair: X3 takes those apart.
-struct FieldDraft {
-  ast::Name name;
-  ast::TestValue value;
-};
-constexpr auto add_test_field = [](auto& context) {
-  FieldDraft& field = x3::_attr(context);
-  x3::_val(context).fields.emplace_back(std::move(field.name), std::move(field.value));
-};
-const x3::rule<struct TestFieldId, FieldDraft> test_field = "field";
-const auto test_field_def = field_name[set_field_name] >> colon >> test_value[set_field_value];
+const x3::rule<struct TestFieldId, ast::TestField> test_field = "field";
+const auto test_field_def = field_name[set<&ast::TestField::name>] >> colon >> test_value[set<&ast::TestField::value>];
 
-const auto test_object_def = open_brace >> -(test_field[add_test_field] % symbol(Symbol::kComma, ",")) >> close_brace;
+const auto test_object_def = open_brace >>
+                             -(test_field[add<&ast::TestObject::fields>] % symbol(Symbol::kComma, ",")) >> close_brace;
 
 // ---- GIVEN, EXPECT ----
 

@@ -25,7 +25,7 @@ std::string field_name(const ast::Name& name) {
 
 std::string object(const ast::TestObject& object) {
   return "{" +
-         list(object.fields, [](const auto& field) { return field_name(field.first) + ": " + value(field.second); }) +
+         list(object.fields, [](const auto& field) { return field_name(field.name) + ": " + value(field.value); }) +
          "}";
 }
 
