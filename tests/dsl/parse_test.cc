@@ -300,8 +300,8 @@ TEST_CASE("parse: TEST") {
   REQUIRE_EQ(test.stages[0].given.size(), 4);
   const auto& first = std::get<ast::GivenEvent>(test.stages[0].given[0]);
   REQUIRE_EQ(first.fields.fields.size(), 4);
-  CHECK_EQ(first.fields.fields[1].first.text, "x y");
-  CHECK_EQ(std::get<ast::TestList>(first.fields.fields[1].second.node).values.size(), 2);
+  CHECK_EQ(first.fields.fields[1].name.text, "x y");
+  CHECK_EQ(std::get<ast::TestList>(first.fields.fields[1].value.node).values.size(), 2);
   const auto& second = std::get<ast::GivenEvent>(test.stages[0].given[1]);
   CHECK_EQ(to_us(second.at.value), 2'000'000);
   CHECK_EQ(second.times, 5);
