@@ -81,7 +81,7 @@ bool fits(const ast::Expected& expected, const Result& actual, const Constants& 
   if ((expected.kind == ast::ExpectKind::kMatch) != (actual.kind == ResultKind::kMatch)) return false;
   if (expected.at && expected.at->value != actual.known.time) return false;
   return std::all_of(expected.fields.fields.begin(), expected.fields.fields.end(), [&](const auto& field) {
-    return has_field(actual.text, field.first.text, json_of(field.second, constants));
+    return has_field(actual.text, field.name.text, json_of(field.value, constants));
   });
 }
 
