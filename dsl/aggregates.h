@@ -27,4 +27,12 @@ inline constexpr std::array<AggregateInfo, 9> kAggregates = {{
 /// Functions that give one event's field.
 inline constexpr std::array<std::string_view, 3> kPickers = {"prev", "first", "last"};
 
+/// The name that rules use.
+constexpr std::string_view name_of(plan::AggregateKind kind) {
+  for (const auto& [name, known] : kAggregates) {
+    if (known == kind) return name;
+  }
+  return "?";
+}
+
 }  // namespace cepd::dsl

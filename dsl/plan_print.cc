@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/time.h"
+#include "dsl/aggregates.h"
 #include "dsl/plan_walk.h"
 
 namespace cepd::dsl {
@@ -40,30 +41,6 @@ const char* op_text(plan::BinaryOp op) {
       return "/";
     case plan::BinaryOp::kMod:
       return "%";
-  }
-  return "?";
-}
-
-const char* aggregate_text(plan::AggregateKind kind) {
-  switch (kind) {
-    case plan::AggregateKind::kCount:
-      return "count";
-    case plan::AggregateKind::kSum:
-      return "sum";
-    case plan::AggregateKind::kAvg:
-      return "avg";
-    case plan::AggregateKind::kMin:
-      return "min";
-    case plan::AggregateKind::kMax:
-      return "max";
-    case plan::AggregateKind::kStddev:
-      return "stddev";
-    case plan::AggregateKind::kPercentile:
-      return "percentile";
-    case plan::AggregateKind::kDistinct:
-      return "distinct";
-    case plan::AggregateKind::kCollect:
-      return "collect";
   }
   return "?";
 }
@@ -123,7 +100,7 @@ class ExprPrinter {
   void visit(const plan::KeyRef& ref) { text += "key" + std::to_string(ref.index); }
   void visit(const plan::EmitRef& ref) { text += "emit" + std::to_string(ref.index); }
   void visit(const plan::Aggregate& aggregate) {
-    text += std::string(aggregate_text(aggregate.kind)) + "(" + number_text(aggregate.element);
+    text += std::string(name_of(aggregate.kind)) + "(" + number_text(aggregate.element);
     if (aggregate.field) text += "." + property_text(*aggregate.field);
     if (aggregate.kind == plan::AggregateKind::kPercentile) {
       text += ", ";

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "dsl/aggregates.h"
 #include "dsl/print.h"
 
 namespace cepd::dsl {
@@ -12,30 +13,6 @@ namespace {
 
 ast::ExprPtr make(decltype(ast::Expr::node) node) {
   return std::make_shared<const ast::Expr>(ast::Expr{std::move(node), {}});
-}
-
-const char* name_of(plan::AggregateKind kind) {
-  switch (kind) {
-    case plan::AggregateKind::kCount:
-      return "count";
-    case plan::AggregateKind::kSum:
-      return "sum";
-    case plan::AggregateKind::kAvg:
-      return "avg";
-    case plan::AggregateKind::kMin:
-      return "min";
-    case plan::AggregateKind::kMax:
-      return "max";
-    case plan::AggregateKind::kStddev:
-      return "stddev";
-    case plan::AggregateKind::kPercentile:
-      return "percentile";
-    case plan::AggregateKind::kDistinct:
-      return "distinct";
-    case plan::AggregateKind::kCollect:
-      return "collect";
-  }
-  return "?";
 }
 
 ast::ExprPtr literal(const Value& value) {
@@ -98,7 +75,7 @@ class ToTree {
     arguments.push_back(node.field ? field(*node.field, {name(node.element)})
                                    : make(ast::PathRef{false, FieldPath::of(name(node.element))}));
     if (node.kind == plan::AggregateKind::kPercentile) arguments.push_back(literal(Value::real(node.percentile)));
-    return call(name_of(node.kind), std::move(arguments));
+    return call(std::string(name_of(node.kind)), std::move(arguments));
   }
   ast::ExprPtr operator()(const plan::Unary& node) const {
     const bool negation = node.op == plan::UnaryOp::kNot;

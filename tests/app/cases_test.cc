@@ -11,19 +11,12 @@
 #include "actions/open.h"
 #include "app/rule_files.h"
 #include "app/test_runner.h"
+#include "tests/support/case_files.h"
 
 using namespace cepd;
+using cepd::test::case_files;
 
 namespace {
-
-std::vector<std::string> case_files() {
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(CEPD_SOURCE_DIR "/tests/cases")) {
-    if (entry.path().string().ends_with(".test.rules")) files.push_back(entry.path().string());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 std::string printed(const Diagnostics& diagnostics) {
   std::string out;

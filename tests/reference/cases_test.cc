@@ -9,20 +9,13 @@
 
 #include "dsl/parse.h"
 #include "tests/reference/reference.h"
+#include "tests/support/case_files.h"
 
 using namespace cepd;
+using cepd::test::case_files;
 using namespace cepd::reference;
 
 namespace {
-
-std::vector<std::string> case_files() {
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(CEPD_SOURCE_DIR "/tests/cases")) {
-    if (entry.path().string().ends_with(".test.rules")) files.push_back(entry.path().string());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 std::string read(const std::string& file) {
   std::ostringstream out;
