@@ -20,7 +20,7 @@ class Policies {
       if (run->completes) points.insert(*run->completes);
     }
     for (const Point& point : points) take_matches(point);
-    for (const std::size_t first : first_events()) report_timeout(first);
+    for (const Point& first : first_events()) report_timeout(first);
     // Of one deadline, matches come before time-outs.
     std::stable_sort(out_.begin(), out_.end(), [](const Result& a, const Result& b) {
       if (a.known != b.known) return a.known < b.known;
@@ -57,7 +57,7 @@ class Policies {
     std::vector<const Run*> complete;
     for (const auto& run : runs_) {
       if (run->completes != point || !exists(*run) || dropped_by(*run, point)) continue;
-      completed_.insert(run->first().order);  // "before HAVING and LIMIT"
+      completed_.insert(run->first().place);  // "before HAVING and LIMIT"
       complete.push_back(run.get());
     }
     std::sort(complete.begin(), complete.end(),
@@ -74,7 +74,7 @@ class Policies {
     while (!complete.empty()) {
       const Run& match = *complete.front();
       complete.erase(complete.begin());
-      out_.push_back({ResultKind::kMatch, {}, {}, point, match.bound, false, {}});
+      out_.push_back({ResultKind::kMatch, {}, {}, point, match.bound});
       std::erase_if(complete, [&](const Run* other) { return drops(match, *other); });
       for (const auto& run : runs_) {
         if (is_partial_at(*run, point) && drops(match, *run)) dropped_[run.get()] = point;
@@ -84,7 +84,7 @@ class Policies {
 
   /// What the rule's policy drops for a match that was taken.
   bool drops(const Run& match, const Run& other) const {
-    const std::size_t started = other.first().order;
+    const Point& started = other.first().place;
     switch (rule_.written->after_match ? rule_.written->after_match->policy : Policy::kConsume) {
       case Policy::kConsume:  // "every other one that holds an event of this match"
         return std::any_of(other.bound.begin(), other.bound.end(), [&](const Bound& bound) {
@@ -94,31 +94,31 @@ class Policies {
       case Policy::kNoSkip:
         return false;
       case Policy::kSkipPastLast:  // "all that started at or before the match's last event"
-        return started <= match.last().order;
+        return started <= match.last().place;
       case Policy::kSkipToNext:  // "all that started on the match's first event"
-        return started == match.first().order;
+        return started == match.first().place;
       case Policy::kSkipToFirst:  // "all that started before the first / last event bound to name"
-        return started < std::ranges::min(orders(match));
+        return started < std::ranges::min(places(match));
       case Policy::kSkipToLast:
-        return started < std::ranges::max(orders(match));
+        return started < std::ranges::max(places(match));
     }
     return false;
   }
 
-  std::vector<std::size_t> orders(const Run& match) const {
-    std::vector<std::size_t> out;
+  std::vector<Point> places(const Run& match) const {
+    std::vector<Point> out;
     for (const Bound& bound : match.bound) {
-      if (bound.slot == rule_.skip_to) out.push_back(bound.event->order);
+      if (bound.slot == rule_.skip_to) out.push_back(bound.event->place);
     }
     return out;
   }
 
   // ---- time-outs ----
 
-  std::set<std::size_t> first_events() const {
-    std::set<std::size_t> out;
+  std::set<Point> first_events() const {
+    std::set<Point> out;
     if (!rule_.written->on_timeout) return out;
-    for (const auto& run : runs_) out.insert(run->first().order);
+    for (const auto& run : runs_) out.insert(run->first().place);
     return out;
   }
 
@@ -132,10 +132,10 @@ class Policies {
   };
 
   /// The partial matches of a first event; nothing while one of them still waits.
-  std::vector<Partial> partials_of(std::size_t first) const {
+  std::vector<Partial> partials_of(const Point& first) const {
     std::vector<Partial> out;
     for (const auto& run : runs_) {
-      if (run->first().order != first || !exists(*run)) continue;
+      if (run->first().place != first || !exists(*run)) continue;
       const auto dropped = dropped_.find(run.get());
       const bool was_dropped = dropped != dropped_.end();
       if (run->end == RunEnd::kAlive && !was_dropped) return {};
@@ -154,7 +154,7 @@ class Policies {
 
   /// "For a first event, when its last partial match ends because a bound ran out … and no match of that first event
   /// has completed. … Reported is, of those that a bound ended, the one" that got furthest.
-  void report_timeout(std::size_t first) {
+  void report_timeout(const Point& first) {
     if (completed_.count(first) != 0) return;
     const Run* furthest = nullptr;
     std::optional<Point> last_bound, last_other;
@@ -165,7 +165,7 @@ class Policies {
       if (partial.by_bound && (furthest == nullptr || got_further(*partial.run, *furthest))) furthest = partial.run;
     }
     if (!last_bound || last_other > last_bound) return;
-    out_.push_back({ResultKind::kTimeout, {}, {}, *last_bound, furthest->bound, false, {}});
+    out_.push_back({ResultKind::kTimeout, {}, {}, *last_bound, furthest->bound});
   }
 
   /// "whose last bound element stands latest in the pattern (an AND: more members bound), then more events, then the
@@ -188,7 +188,7 @@ class Policies {
   const Key& key_;
   const std::vector<std::unique_ptr<Run>>& runs_;
   std::map<const Run*, Point> dropped_;
-  std::set<std::size_t> completed_;  ///< first events of complete matches
+  std::set<Point> completed_;  ///< first events of complete matches
   std::vector<Result> out_;
 };
 

@@ -5,9 +5,11 @@
 namespace cepd::reference {
 namespace {
 
+/// `*` is "every event that comes from a source".
 bool of_type(const ast::EventPattern& pattern, const Event& event) {
-  return pattern.types.empty() || std::any_of(pattern.types.begin(), pattern.types.end(),
-                                              [&](const ast::Name& type) { return type.text == event.type; });
+  if (pattern.types.empty()) return !event.place.made;
+  return std::any_of(pattern.types.begin(), pattern.types.end(),
+                     [&](const ast::Name& type) { return type.text == event.type; });
 }
 
 void untils_of(const ast::Sequence& sequence, std::vector<const ast::EventPattern*>& out) {
@@ -30,6 +32,19 @@ std::vector<const ast::EventPattern*> named_in_pattern(const Rule& rule) {
 }
 
 }  // namespace
+
+std::set<std::string> types_named(const Rule& rule) {
+  std::vector<const ast::EventPattern*> patterns = named_in_pattern(rule);
+  for (const ast::EventPattern& each : rule.written->unless) patterns.push_back(&each);
+  if (rule.written->from) {
+    for (const ast::EventPattern& each : rule.written->from->inputs) patterns.push_back(&each);
+  }
+  std::set<std::string> out;
+  for (const ast::EventPattern* pattern : patterns) {
+    for (const ast::Name& type : pattern->types) out.insert(type.text);
+  }
+  return out;
+}
 
 std::optional<Key> key_of(const Rule& rule, const Event& event, const std::vector<FieldPath>& by) {
   Key key;
@@ -72,12 +87,14 @@ std::set<Key, KeyLess> input_keys(const Rule& rule, const Event& event) {
       is_input = true;
       add(entry.by);
     }
-    is_input |= from->any;
-    if (from->any) add({});
+    if (from->any && !event.place.made) {
+      is_input = true;
+      add({});
+    }
   } else {
     // "With a * and no FROM the input is FROM *"
     const bool any = std::any_of(patterns.begin(), patterns.end(), [](const auto* p) { return p->types.empty(); });
-    if (any) add({});
+    if (any && !event.place.made) add({});
     is_input = true;
   }
   for (const ast::EventPattern* pattern : patterns) {

@@ -7,6 +7,9 @@
 
 namespace cepd::reference {
 
+/// The types that the rule reads by name, whether as input or for UNLESS.
+std::set<std::string> types_named(const Rule& rule);
+
 /// The values of the rule's KEY in this event, by an element's BY or by KEY itself; none when one is missing.
 std::optional<Key> key_of(const Rule& rule, const Event& event, const std::vector<FieldPath>& by);
 

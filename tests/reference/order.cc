@@ -55,7 +55,7 @@ void TotalOrder::handle_ready() {
     const auto first = std::min_element(waiting_.begin(), waiting_.end(),
                                         [](const auto& a, const auto& b) { return place_of(*a) < place_of(*b); });
     if (first == waiting_.end() || !ready(**first)) break;
-    (*first)->order = handled_.size();
+    (*first)->place = Point::input((*first)->time, handled_.size());
     handled_.push_back(*first);
     waiting_.erase(first);
   }

@@ -7,7 +7,8 @@
 ///   rule.h    the rule's tree with its meaning spelled out    (sections 1, 3 and 4)
 ///   todo.h    what a partial match still has to do            (section 3)
 ///   runs.h    all partial matches and completions of a key    (section 3)
-///   reference HAVING, policies, LIMIT, time-outs              (section 5)
+///   after_match.h  HAVING, policies, time-outs                (section 5)
+///   chain.h   what rules make for each other                  (section 5)
 
 #include "tests/reference/order.h"
 #include "tests/reference/runs.h"
@@ -23,7 +24,8 @@ struct Result {
   Point known;  ///< where it stands in the order of results; its time is the match's time
   Bindings bound;
   bool suppressed = false;
-  std::string text;  ///< all that is compared, in one line
+  EventPtr makes = {};    ///< EMIT … INTO
+  std::string text = {};  ///< all that is compared, in one line
 };
 
 /// The results of the rules over events handled so far, in order. What falls due at t is there when `watermark` is
@@ -31,9 +33,21 @@ struct Result {
 std::vector<Result> results_of(const std::vector<Rule>& rules, const std::vector<EventPtr>& handled,
                                EventTime watermark);
 
-/// The line of a result: `match r {"k":1} @5000000 a:s/0/1 b:s/0/2,s/0/4 {"x":1} suppressed`.
-std::string line_of(ResultKind kind, const std::string& rule, const std::string& key, EventTime time,
-                    const std::vector<std::pair<std::string, std::vector<SourcePosition>>>& bindings,
-                    const std::string& emit, bool suppressed);
+/// What the line of a result says.
+struct Line {
+  ResultKind kind = ResultKind::kMatch;
+  std::string rule;
+  std::vector<std::pair<std::string, Value>> key;
+  EventTime time{};
+  std::vector<std::pair<std::string, std::vector<std::string>>> bindings;  ///< names and their events' places
+  std::vector<std::pair<std::string, Value>> emit;
+  bool suppressed = false;
+  bool shadow = false;
+};
+/// `match r {"k":1} @5000000 a:s/0/1 b:s/0/2,s/0/4 m:#3 {"x":1} suppressed`
+std::string text_of(const Line& line);
+/// How an event stands in it: `s/0/1` by its position, `#3` when the fourth result of all has made it.
+std::string place_text(const SourcePosition& position);
+std::string place_text(std::size_t maker);
 
 }  // namespace cepd::reference

@@ -157,6 +157,18 @@ TEST_CASE("reference: an event at the watermark is in time, an earlier one late"
   CHECK(results("MATCH A THEN B", "A@0 X@10.000001 B@5", std::chrono::seconds(5)).empty());
 }
 
+TEST_CASE("reference: rules read what others make, level by level; a derived event stands as its maker's number") {
+  Trial trial;
+  trial.rules = dsl::parse("test.rules",
+                           "RULE b MATCH A THEN NOT B WITHIN 5s EMIT A.v AS v INTO M "
+                           "RULE a MATCH M THEN NOT X WITHIN 5s EMIT M.v AS v INTO N "
+                           "RULE c MATCH M OR N")
+                    .file;
+  trial.input = events("A@0 v=7");
+  CHECK(by_reference(trial) == Lines{R"(match b {} @5000000 A:s/0/0 {"v":7})", R"(match c {} @5000000 M:#0 {})",
+                                     R"(match a {} @10000000 M:#0 {"v":7})", R"(match c {} @10000000 N:#2 {})"});
+}
+
 TEST_CASE("shrink: what does not matter is left out") {
   Trial trial;
   trial.rules = dsl::parse("test.rules",

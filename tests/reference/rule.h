@@ -98,6 +98,7 @@ struct Rule {
   std::optional<Micros> within;
   std::optional<std::size_t> skip_to;  ///< slot of SKIP TO FIRST / LAST
   std::optional<Limit> limit;
+  std::uint32_t level = 1;  ///< among the rules it runs with, see chain.h
 
   /// The slot of a name that conditions may use.
   std::optional<std::size_t> slot(const std::string& word) const;

@@ -31,7 +31,7 @@ class Reader {
       const Event& event = *next.event;
       const std::vector<Taken> taken = next.input ? takers(run, next.event, passed) : std::vector<Taken>{};
       for (const Taken& each : taken) bear(&run, run, each, next.event);
-      if (dropped_by_unless(run, event)) return finish(run, RunEnd::kBroken, Point::at(event));
+      if (dropped_by_unless(run, event)) return finish(run, RunEnd::kBroken, event.place);
       if (!next.input) continue;
       passed.push_back(next.event);
       if (run.absence) {
@@ -41,12 +41,12 @@ class Reader {
       // "The partial match also goes on without the event only if no way took it, or all that took it were reached by
       // THEN ANY or are a repeat with COMBINATIONS."
       if (!std::all_of(taken.begin(), taken.end(), [](const Taken& each) { return is_free(*each.way); })) {
-        return finish(run, RunEnd::kMoved, Point::at(event));
+        return finish(run, RunEnd::kMoved, event.place);
       }
       if (run.front.waits_for_more) {
-        if (last_repeat_ends(run, passed)) return complete(run, Point::at(event));
+        if (last_repeat_ends(run, passed)) return complete(run, event.place);
       } else if (!any_open(run, passed, event.time)) {
-        return finish(run, RunEnd::kBroken, Point::at(event));
+        return finish(run, RunEnd::kBroken, event.place);
       }
     }
     falls_due(run, passed, watermark_);
@@ -141,7 +141,7 @@ class Reader {
       run.parent = parent;
       run.bound = bound;
       run.front = front_of(std::move(todo));
-      run.born = Point::at(*event);
+      run.born = event->place;
       if (run.front.may_end && !run.front.nots.empty()) {
         // "Every partial match that could be complete without the NOT waits for it"
         Run waiting = run;
@@ -219,7 +219,7 @@ class Reader {
     if (run.absence && last_not(run).link.kind != ast::LinkKind::kNext) {
       const EventTime due = absence_due(run);
       if (due >= now) return false;
-      complete(run, Point::deadline(due));
+      complete(run, Point::deadline(due, rule_.level));
       return true;
     }
     EventTime due = rule_.within ? run.first().time + *rule_.within : kMaxTime;
@@ -231,9 +231,9 @@ class Reader {
     if (due == kMaxTime || due >= now) return false;
     // "A last GREEDY repeat completes once … when the match's WITHIN has passed"
     if (run.front.waits_for_more) {
-      complete(run, Point::deadline(due));
+      complete(run, Point::deadline(due, rule_.level));
     } else {
-      finish(run, RunEnd::kBound, Point::deadline(due));
+      finish(run, RunEnd::kBound, Point::deadline(due, rule_.level));
     }
     return true;
   }
@@ -263,13 +263,13 @@ class Reader {
     for (const NotLeft& negated : run.front.nots) {
       const bool next = negated.link.kind == ast::LinkKind::kNext;
       if ((next ? passed.size() == 1 : event.time <= looks_until(run, negated)) && forbids(run, negated, event)) {
-        finish(run, RunEnd::kBroken, Point::at(event));
+        finish(run, RunEnd::kBroken, event.place);
         return true;
       }
     }
     // "A last NEXT NOT B matches at the very next event if that is within the bound and not a B"
     if (last_not(run).link.kind != ast::LinkKind::kNext) return false;
-    complete(run, Point::at(event));
+    complete(run, event.place);
     return true;
   }
 
@@ -317,10 +317,10 @@ std::vector<std::unique_ptr<Run>> all_runs(const Rule& rule, const Key& key, con
 
 int match_order(const Bindings& a, const Bindings& b) {
   const auto by = [](auto x, auto y) { return x < y ? -1 : x > y ? 1 : 0; };
-  if (const int order = by(a.front().event->order, b.front().event->order); order != 0) return order;
+  if (const int order = by(a.front().event->place, b.front().event->place); order != 0) return order;
   if (const int order = by(b.size(), a.size()); order != 0) return order;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (const int order = by(a[i].event->order, b[i].event->order); order != 0) return order;
+    if (const int order = by(a[i].event->place, b[i].event->place); order != 0) return order;
   }
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (const int order = by(a[i].slot, b[i].slot); order != 0) return order;

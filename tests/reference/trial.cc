@@ -46,30 +46,6 @@ std::string fields_text(const std::map<std::string, Scalar>& fields, bool quoted
   return out;
 }
 
-std::string line_of_match(const Match& match) {
-  std::string key = "{";
-  for (const auto& [path, value] : match.key) {
-    if (key.size() > 1) key += ',';
-    append_json_string(key, std::get<std::string>(path.steps.back()));
-    key += ':';
-    append_json(key, value);
-  }
-  std::vector<std::pair<std::string, std::vector<SourcePosition>>> bindings;
-  for (const Binding& binding : match.bindings) {
-    bindings.push_back({binding.name, {}});
-    for (const cepd::EventPtr& event : binding.events) bindings.back().second.push_back(event->position);
-  }
-  std::string emit = "{";
-  for (const NamedValue& item : match.emit) {
-    if (emit.size() > 1) emit += ',';
-    append_json_string(emit, item.name);
-    emit += ':';
-    append_json(emit, item.value);
-  }
-  return line_of(match.kind == MatchKind::kMatch ? ResultKind::kMatch : ResultKind::kTimeout, match.rule, key + "}",
-                 match.time, bindings, emit + "}", match.suppressed);
-}
-
 /// An engine that can be replaced by one restored from its saved state.
 class Subject {
  public:
@@ -109,8 +85,7 @@ class Subject {
     engine_options.lanes = drive_.lanes;
     engine_ = std::make_unique<engine::Engine>(
         network_, engine_options,
-        engine::Engine::Handlers{[this](MatchPtr match) { lines_.push_back(line_of_match(*match)); },
-                                 [](const cepd::Event&, DropReason) {}});
+        engine::Engine::Handlers{[this](MatchPtr match) { add(*match); }, [](const cepd::Event&, DropReason) {}});
     for (const auto& [source, delay] : trial_.max_delay) engine_->set_max_delay(SourceId(source), delay);
   }
   void restore() {
@@ -124,6 +99,32 @@ class Subject {
     CEPD_CHECK(restored.has_value());
   }
 
+  void add(const Match& match) {
+    Line line;
+    line.kind = match.kind == MatchKind::kMatch ? ResultKind::kMatch : ResultKind::kTimeout;
+    line.rule = match.rule;
+    for (const auto& [path, value] : match.key) {
+      line.key.emplace_back(std::get<std::string>(path.steps.back()), value);
+    }
+    line.time = match.time;
+    for (const Binding& binding : match.bindings) {
+      auto& places = line.bindings.emplace_back(binding.name, std::vector<std::string>{}).second;
+      for (const cepd::EventPtr& event : binding.events) {
+        places.push_back(event->maker ? maker_text(*event->maker) : place_text(event->position));
+      }
+    }
+    for (const NamedValue& item : match.emit) line.emit.emplace_back(item.name, item.value);
+    line.suppressed = match.suppressed;
+    line.shadow = match.shadow;
+    const bool new_id = numbers_.emplace(match.id, lines_.size()).second;
+    lines_.push_back(text_of(line) + (new_id ? "" : " with the id of another"));
+  }
+
+  std::string maker_text(const MatchId& maker) const {
+    const auto number = numbers_.find(maker);
+    return number == numbers_.end() ? "an unknown maker" : place_text(number->second);
+  }
+
   const Trial& trial_;
   Drive drive_;
   adapters::JsonDecoder decoder_;
@@ -131,6 +132,7 @@ class Subject {
   std::unique_ptr<state::StateBackend> backend_ = state::memory_backend();
   std::unique_ptr<engine::Engine> engine_;
   Lines lines_;
+  std::map<MatchId, std::size_t> numbers_;  ///< of the results by their ids
 };
 
 std::shared_ptr<Event> event_of(const Given& given) {
