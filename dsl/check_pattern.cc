@@ -119,7 +119,10 @@ Pattern build_pattern(const ast::Rule& rule, RuleScope& scope) {
       types.any = types.any || more.any;
       types.ids.insert(types.ids.end(), more.ids.begin(), more.ids.end());
     }
-    if (types.any) types.ids.clear();
+    // `*` takes what comes from sources; what rules make is taken by its name beside it.
+    if (types.any) {
+      std::erase_if(types.ids, [&](TypeId id) { return scope.set.made.count(scope.set.fields->type(id).name) == 0; });
+    }
     std::sort(types.ids.begin(), types.ids.end());
     types.ids.erase(std::unique(types.ids.begin(), types.ids.end()), types.ids.end());
   }

@@ -184,13 +184,15 @@ class RuleChecker {
     plan::ExprPtr any;
     for (const ast::EventPattern* event : events) {
       const plan::Types types = build_types(*event, scope_);
+      plan::FieldRef made;
+      made.property = plan::Property::kMade;
       plan::In of_type;
       of_type.operand = make(field_ref(scope_.set, types, FieldPath::of("type"), false));
       for (const TypeId id : types.ids) {
         of_type.list.push_back(make(plan::Constant{Kind::kString, scope_.set.fields->type(id).name, {}}));
       }
       plan::ExprPtr one =
-          types.any ? make(plan::Constant{Kind::kBool, {}, Value::boolean(true)}) : make(std::move(of_type));
+          types.any ? make(plan::Unary{plan::UnaryOp::kNot, make(std::move(made))}) : make(std::move(of_type));
       if (event->condition) {
         ExprBuilder builder(scope_, Place::kElement, element, types);
         const plan::ExprPtr condition = builder.condition(*event->condition);

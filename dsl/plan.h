@@ -38,8 +38,8 @@ enum class Subject : std::uint8_t {
   kIndex,     ///< n[i].f, negative from the end
 };
 
-/// What of the event: a payload field, its event time (`ts`) or its type name (`type`).
-enum class Property : std::uint8_t { kField, kTime, kType };
+/// What of the event: a payload field, its event time (`ts`), its type name (`type`) or whether a rule has made it.
+enum class Property : std::uint8_t { kField, kTime, kType, kMade };
 
 struct FieldRef {
   Subject subject = Subject::kTested;
@@ -177,8 +177,8 @@ constexpr ElementSet element_bit(ElementId id) { return ElementSet{1} << static_
 
 /// Which events, before any condition is looked at.
 struct Types {
-  bool any = false;         ///< `*`
-  std::vector<TypeId> ids;  ///< sorted
+  bool any = false;         ///< `*`: all that come from sources
+  std::vector<TypeId> ids;  ///< sorted; beside `any` those that rules make
 };
 
 /// Type, key and condition of an event in a pattern, in FROM or in UNLESS.

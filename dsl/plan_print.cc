@@ -53,6 +53,8 @@ std::string property_text(const plan::FieldRef& ref) {
       return "@time";
     case plan::Property::kType:
       return "@type";
+    case plan::Property::kMade:
+      return "@made";
     case plan::Property::kField:
       break;
   }

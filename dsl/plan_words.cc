@@ -132,6 +132,9 @@ class ToTree {
       case plan::Property::kType:
         out.path.steps.emplace_back("type");
         break;
+      case plan::Property::kMade:  // no text says it
+        out.path.steps.emplace_back("made by a rule");
+        break;
       case plan::Property::kField: {
         const auto* first = std::get_if<std::string>(&ref.path.steps.front());
         if (out.path.empty() && first != nullptr) out.from_this = names_element(*first) && ref.path.steps.size() > 1;

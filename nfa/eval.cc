@@ -241,6 +241,8 @@ Value read_property(const plan::FieldRef& ref, const Event& event, const FieldPl
       return Value::timestamp(event.time);
     case plan::Property::kType:
       return Value::string(event.type == kOtherType ? event.other_type : fields.type(event.type).name);
+    case plan::Property::kMade:
+      return Value::boolean(event.maker.has_value());
     case plan::Property::kField:
       break;
   }

@@ -18,8 +18,8 @@ class Names {
       : fields_(network.fields()), rule_(network.rules().rules[rule]), automaton_(network.automaton(rule)) {}
 
   std::string types(const plan::Types& types) const {
-    if (types.any) return "*";
     std::vector<std::string> names;
+    if (types.any) names.emplace_back("*");
     for (const TypeId id : types.ids) names.push_back(quoted_if_needed(fields_.type(id).name));
     return boost::algorithm::join(names, " | ");
   }
