@@ -15,6 +15,7 @@ inline ast::ExprPtr expr(decltype(ast::Expr::node) node) {
   return std::make_shared<const ast::Expr>(ast::Expr{std::move(node), {}});
 }
 inline ast::ExprPtr number(std::int64_t value) { return expr(ast::Literal{value}); }
+inline ast::ExprPtr constant(const std::string& name) { return expr(ast::ConstantRef{name}); }
 inline ast::ExprPtr duration(Micros value) { return expr(ast::Literal{value}); }
 inline ast::ExprPtr text(std::string value) { return expr(ast::Literal{std::move(value)}); }
 inline ast::ExprPtr path(std::vector<FieldPath::Step> steps) {
@@ -33,6 +34,7 @@ inline ast::ExprPtr call(const std::string& function, std::vector<ast::ExprPtr> 
   return expr(ast::Call{{function, {}}, std::move(arguments)});
 }
 inline ast::DurationTerm term(Micros value) { return {value, {}}; }
+inline ast::DurationTerm term(const std::string& constant) { return {ast::ConstantRef{constant}, {}}; }
 inline ast::Name name(std::string word) { return {std::move(word), {}}; }
 
 }  // namespace cepd::reference::build

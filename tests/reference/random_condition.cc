@@ -14,6 +14,10 @@ ast::BinaryOp RandomCondition::comparison() {
 
 std::string RandomCondition::some_field() { return random_.chance(70) ? "v" : "w"; }
 
+ast::ExprPtr RandomCondition::some_number(std::int64_t low, std::int64_t high) {
+  return few_ && random_.chance(25) ? constant(*few_) : number(random_.between(low, high));
+}
+
 ast::ExprPtr RandomCondition::aggregate(const std::string& element) {
   const std::string of = some_field();
   switch (random_.below(9)) {
@@ -42,9 +46,8 @@ ast::ExprPtr RandomCondition::simple(const std::vector<std::string>& names, cons
                                      Place place) {
   const ast::ExprPtr tested = field(some_field());
   if (own && random_.chance(35)) {
-    if (random_.chance(40))
-      return binary(ast::BinaryOp::kLt, call("count", {field(*own)}), number(random_.between(1, 3)));
-    return binary(comparison(), tested, call("coalesce", {aggregate(*own), number(random_.between(0, 2))}));
+    if (random_.chance(40)) return binary(ast::BinaryOp::kLt, call("count", {field(*own)}), some_number(1, 3));
+    return binary(comparison(), tested, call("coalesce", {aggregate(*own), some_number(0, 2)}));
   }
   if (!names.empty() && random_.chance(50)) {
     const std::string& other = random_.one_of(names);
@@ -63,10 +66,9 @@ ast::ExprPtr RandomCondition::simple(const std::vector<std::string>& names, cons
     case 0:
       return is_null(tested, random_.chance(50));
     case 1:
-      return expr(ast::In{tested, {number(random_.between(0, 3)), number(random_.between(0, 3))}, random_.chance(30)});
+      return expr(ast::In{tested, {some_number(0, 3), some_number(0, 3)}, random_.chance(30)});
     case 2:
-      return expr(
-          ast::Between{tested, number(random_.between(0, 1)), number(random_.between(1, 3)), random_.chance(20)});
+      return expr(ast::Between{tested, some_number(0, 1), some_number(1, 3), random_.chance(20)});
     case 3:
       if (place == Place::kOutside) break;
       if (place == Place::kLater) return binary(comparison(), tested, call("prev", {field(some_field())}));
@@ -78,7 +80,7 @@ ast::ExprPtr RandomCondition::simple(const std::vector<std::string>& names, cons
     default:
       break;
   }
-  return binary(comparison(), tested, number(random_.between(0, 3)));
+  return binary(comparison(), tested, some_number(0, 3));
 }
 
 ast::ExprPtr RandomCondition::in_brackets(const std::vector<std::string>& names, const std::optional<std::string>& own,
@@ -98,7 +100,7 @@ ast::ExprPtr RandomCondition::between(const std::string& one, const std::string&
 ast::ExprPtr RandomCondition::part(const std::vector<std::string>& names) {
   const std::size_t last = random_.below(names.size());
   const ast::ExprPtr tested = field(names[last], some_field());
-  if (last == 0 || random_.chance(30)) return binary(comparison(), tested, number(random_.between(0, 3)));
+  if (last == 0 || random_.chance(30)) return binary(comparison(), tested, some_number(0, 3));
   const std::string& other = names[random_.below(last)];
   if (random_.chance(20)) return binary(comparison(), tested, aggregate(other));
   ast::ExprPtr out = between(names[last], other);
@@ -107,10 +109,11 @@ ast::ExprPtr RandomCondition::part(const std::vector<std::string>& names) {
   return out;
 }
 
-ast::ExprPtr RandomCondition::of_match(const std::vector<std::string>& names, bool keyed) {
-  if (names.empty()) return keyed ? binary(comparison(), field("k"), number(1)) : nullptr;
+ast::ExprPtr RandomCondition::of_match(const std::vector<std::string>& names,
+                                       const std::optional<std::string>& key_field) {
+  if (names.empty()) return key_field ? binary(comparison(), field(*key_field), number(1)) : nullptr;
   return binary(comparison(), random_.chance(50) ? aggregate(random_.one_of(names)) : field(random_.one_of(names), "v"),
-                random_.chance(60) ? number(random_.between(0, 3)) : field(random_.one_of(names), some_field()));
+                random_.chance(60) ? some_number(0, 3) : field(random_.one_of(names), some_field()));
 }
 
 ast::ExprPtr RandomCondition::value_of_match(const std::string& element) {

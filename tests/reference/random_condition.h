@@ -18,7 +18,8 @@ enum class Place : std::uint8_t {
 /// Random conditions and values over the fields v and w, for the places of a rule where they may stand.
 class RandomCondition {
  public:
-  explicit RandomCondition(Random& random) : random_(random) {}
+  /// `few`: the name of a constant, if there is one.
+  RandomCondition(Random& random, std::optional<std::string> few) : random_(random), few_(std::move(few)) {}
 
   /// `[ … ]`. `names`: elements before; `own`: the repeated element itself.
   dsl::ast::ExprPtr in_brackets(const std::vector<std::string>& names, const std::optional<std::string>& own,
@@ -27,7 +28,7 @@ class RandomCondition {
   dsl::ast::ExprPtr part(const std::vector<std::string>& names);
   dsl::ast::ExprPtr between(const std::string& one, const std::string& other);
   /// HAVING.
-  dsl::ast::ExprPtr of_match(const std::vector<std::string>& names, bool keyed);
+  dsl::ast::ExprPtr of_match(const std::vector<std::string>& names, const std::optional<std::string>& key_field);
   /// Of EMIT.
   dsl::ast::ExprPtr value_of_match(const std::string& name);
 
@@ -36,8 +37,10 @@ class RandomCondition {
   dsl::ast::ExprPtr aggregate(const std::string& name);
   dsl::ast::BinaryOp comparison();
   std::string some_field();
+  dsl::ast::ExprPtr some_number(std::int64_t low, std::int64_t high);
 
   Random& random_;
+  std::optional<std::string> few_;
 };
 
 }  // namespace cepd::reference

@@ -24,7 +24,7 @@ Scalar some_key(Random& random) {
 Given some_event(Random& random) {
   static const std::vector<std::string> kTypes = {"A", "A", "A", "A", "B", "B", "B", "B", "C", "C", "C", "D", "D", "X"};
   Given out;
-  out.type = random.one_of(kTypes);
+  out.type = random.chance(3) ? "M" : random.one_of(kTypes);  // M is what rules make
   if (!random.chance(3)) out.fields["k"] = some_key(random);
   if (random.chance(60)) out.fields["j"] = some_key(random);
   if (!random.chance(5)) out.fields["v"] = some_value(random);
@@ -47,7 +47,8 @@ std::int64_t some_gap(Random& random) {
 }  // namespace
 
 void add_random_input(Trial& trial, Random& random) {
-  const std::size_t count = random.chance(12) ? 13 + random.below(5) : 4 + random.below(9);
+  const std::size_t few = trial.rules.statements.size() > 1 ? 8 : 4;  // chains need more
+  const std::size_t count = random.chance(12) ? 13 + random.below(5) : few + random.below(9);
   std::int64_t now = 0;
   for (std::size_t i = 0; i < count; ++i) {
     Given given = some_event(random);

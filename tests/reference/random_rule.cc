@@ -1,5 +1,7 @@
 #include "tests/reference/random_rule.h"
 
+#include <algorithm>
+
 #include "tests/reference/build_ast.h"
 #include "tests/reference/random_condition.h"
 
@@ -10,40 +12,66 @@ using namespace build;
 
 class RuleMaker {
  public:
-  RuleMaker(Random& random, const Constructs& constructs) : random_(random), may_(constructs), conditions_(random) {}
+  RuleMaker(Random& random, const Constructs& constructs, const Surroundings& around)
+      : random_(random), may_(constructs), around_(around), conditions_(random, around.few) {}
 
   ast::Rule rule() {
     ast::Rule out;
-    out.name = name("r");
-    if (random_.chance(70)) {
-      keyed_ = true;
-      out.key.push_back({FieldPath::of("k"), {}, false});
-    }
+    out.name = name(around_.name);
+    if (random_.chance(70)) key_ = key();
+    for (const std::string& field : key_) out.key.push_back({FieldPath::of(field), {}, false});
     out.pattern = pattern();
-    if (random_.chance(last_not_ ? 85 : 60)) out.within = term(some_duration());
+    if (random_.chance(last_not_ ? 85 : 60)) out.within = some_bound();
     if (random_.chance(15)) out.from = from();
     if (random_.chance(20)) out.unless.push_back(outside_event());
     if (out.unless.size() == 1 && random_.chance(20)) out.unless.push_back(outside_event());
     if (random_.chance(35)) out.where_condition = where();
-    if (random_.chance(15)) out.having = conditions_.of_match(names_, keyed_);
+    if (random_.chance(15)) {
+      out.having = conditions_.of_match(names_, key_.empty() ? std::nullopt : std::optional(key_.front()));
+    }
     if (random_.chance(70)) out.after_match = after_match();
-    if (random_.chance(60)) out.emit = emit();
-    if (random_.chance(10)) out.limit = ast::Limit{1 + random_.below(2), term(some_duration()), {}};
+    if (around_.into) {
+      out.emit = emit_into(*around_.into);
+    } else if (random_.chance(60)) {
+      out.emit = emit();
+    }
+    if (random_.chance(10)) out.limit = ast::Limit{1 + random_.below(2), some_bound(), {}};
     const bool bounded = out.within || link_bounds_;
     if (bounded && random_.chance(40)) {
       out.on_timeout.emplace();
-      if (random_.chance(60)) out.on_timeout->emit = emit();
+      if (around_.into_late) {
+        out.on_timeout->emit = emit_into(*around_.into_late);
+      } else if (random_.chance(60)) {
+        out.on_timeout->emit = emit();
+      }
     }
     return out;
   }
 
  private:
-  Micros some_duration() { return std::chrono::seconds(random_.between(1, 8)); }
+  ast::DurationTerm some_bound() {
+    if (around_.gap && random_.chance(30)) return term(*around_.gap);
+    return term(std::chrono::seconds(random_.between(1, 8)));
+  }
+
+  /// Mostly k, which most events have.
+  std::vector<std::string> key() {
+    const std::uint64_t kind = random_.below(100);
+    if (kind < 6) return {"k", "j"};
+    return {kind < 20 ? "j" : "k"};
+  }
+  /// As many other fields.
+  std::vector<FieldPath> by() const {
+    if (key_.size() == 2) return {FieldPath::of("j"), FieldPath::of("k")};
+    return {FieldPath::of(key_.front() == "k" ? "j" : "k")};
+  }
 
   // ---- pattern ----
 
   ast::Sequence pattern() {
-    ast::Sequence out = sequence(1 + random_.below(4), 0);
+    // A chain of rules should come to its end often.
+    const bool chained = around_.into || !around_.made.empty();
+    ast::Sequence out = sequence(1 + random_.below(chained && random_.chance(70) ? 2 : 4), 0);
     // Absence: a NOT at the end.
     if (random_.chance(12)) {
       ast::Step step{link(true), {}};
@@ -81,7 +109,7 @@ class RuleMaker {
     if (kind < 15) out.kind = ast::LinkKind::kNext;
     if (kind >= 85 && !before_not) out.kind = ast::LinkKind::kThenAny;
     if (may_.link_bounds && random_.chance(15) && !(before_not && out.kind == ast::LinkKind::kNext)) {
-      out.within = term(some_duration());
+      out.within = some_bound();
       link_bounds_ |= !before_not;
     }
     if (may_.link_bounds && random_.chance(7) && !before_not)
@@ -137,7 +165,7 @@ class RuleMaker {
     ast::Element out;
     auto body = std::make_shared<ast::Sequence>(sequence(1 + random_.below(3), depth + 1));
     if (random_.chance(25)) {
-      body->within = term(some_duration());
+      body->within = some_bound();
       link_bounds_ = true;
     }
     if (random_.chance(12)) {
@@ -215,7 +243,7 @@ class RuleMaker {
       if (random_.chance(8)) out.types.push_back(name(some_type()));
       if (out.types.size() == 2 && out.types[0].text == out.types[1].text) out.types.pop_back();
     }
-    if (keyed_ && random_.chance(5)) out.by.push_back(FieldPath::of("j"));
+    if (!key_.empty() && random_.chance(5)) out.by = by();
     if (random_.chance(25)) out.condition = conditions_.in_brackets(names_, own, first ? Place::kFirst : Place::kLater);
     return out;
   }
@@ -223,12 +251,13 @@ class RuleMaker {
   ast::EventPattern outside_event() {
     ast::EventPattern out;
     out.types.push_back(name(random_.chance(30) ? "X" : some_type()));
-    if (keyed_ && random_.chance(10)) out.by.push_back(FieldPath::of("j"));
+    if (!key_.empty() && random_.chance(10)) out.by = by();
     if (random_.chance(45)) out.condition = conditions_.in_brackets(names_, {}, Place::kOutside);
     return out;
   }
 
   std::string some_type() {
+    if (!around_.made.empty() && random_.chance(55)) return random_.one_of(around_.made);
     return random_.one_of(std::vector<std::string>{"A", "A", "A", "B", "B", "B", "C", "C", "D"});
   }
   ast::Name new_name() { return name("e" + std::to_string(++made_)); }
@@ -238,11 +267,12 @@ class RuleMaker {
   ast::From from() {
     ast::From out;
     out.any = random_.chance(30);
-    if (out.any) return out;
-    for (const char* type : {"A", "B", "C", "D", "X"}) {
+    std::vector<std::string> types = around_.made;
+    if (!out.any) types.insert(types.end(), {"A", "B", "C", "D", "X"});
+    for (const std::string& type : types) {
       ast::EventPattern entry;
       entry.types.push_back(name(type));
-      if (keyed_ && random_.chance(8)) entry.by.push_back(FieldPath::of("j"));
+      if (!key_.empty() && random_.chance(8)) entry.by = by();
       if (random_.chance(15)) entry.condition = conditions_.in_brackets({}, {}, Place::kOutside);
       out.inputs.push_back(std::move(entry));
     }
@@ -276,7 +306,9 @@ class RuleMaker {
 
   ast::Emit emit() {
     ast::Emit out;
-    if (keyed_ && random_.chance(50)) out.items.push_back({field("k"), {}, {}});
+    for (const std::string& each : key_) {
+      if (random_.chance(50)) out.items.push_back({field(each), {}, {}});
+    }
     const std::size_t items = random_.below(3);
     for (std::size_t i = 0; i < items && !names_.empty(); ++i) {
       out.items.push_back({conditions_.value_of_match(random_.one_of(names_)), name("i" + std::to_string(i)), {}});
@@ -285,19 +317,43 @@ class RuleMaker {
     return out;
   }
 
+  /// An event that has most of the fields that the events of sources have.
+  ast::Emit emit_into(const std::string& type) {
+    ast::Emit out;
+    for (const char* each : {"v", "w", "k", "j"}) {
+      if (!random_.chance(85)) continue;
+      if (std::find(key_.begin(), key_.end(), each) != key_.end()) {
+        out.items.push_back({field(each), {}, {}});  // an item of that name must be the key's
+        continue;
+      }
+      ast::ExprPtr value = number(random_.between(1, 2));
+      if (!names_.empty() && random_.chance(85)) {
+        const std::string& element = random_.one_of(names_);
+        const bool plain = *each == 'k' || *each == 'j' || random_.chance(60);
+        value = plain ? field(element, each) : conditions_.value_of_match(element);
+      }
+      out.items.push_back({value, name(each), {}});
+    }
+    if (out.items.empty()) out.items.push_back({number(1), name("one"), {}});
+    out.into = name(type);
+    return out;
+  }
+
   Random& random_;
   const Constructs& may_;
+  const Surroundings& around_;
   RandomCondition conditions_;
   std::vector<std::string> names_;                         ///< that may be named here
   std::vector<std::pair<std::string, std::string>> nots_;  ///< a named NOT and an element before it
   unsigned made_ = 0;
-  bool keyed_ = false, last_not_ = false, link_bounds_ = false;
+  std::vector<std::string> key_;
+  bool last_not_ = false, link_bounds_ = false;
 };
 
 }  // namespace
 
-dsl::ast::Rule random_rule(Random& random, const Constructs& constructs) {
-  return RuleMaker(random, constructs).rule();
+dsl::ast::Rule random_rule(Random& random, const Constructs& constructs, const Surroundings& around) {
+  return RuleMaker(random, constructs, around).rule();
 }
 
 }  // namespace cepd::reference

@@ -190,15 +190,17 @@ TEST_CASE("random rules: the same for a seed, and every construct comes up") {
   Random one(7), other(7);
   std::string all;
   for (int i = 0; i < 400; ++i) {
-    const std::string text = with_rule({}, random_rule(one, {})).rules.text;
-    CHECK(text == with_rule({}, random_rule(other, {})).rules.text);
+    const auto any = [](const Statements&) { return true; };
+    const std::string text = with_rules({}, random_rules(one, {}, any)).rules.text;
+    CHECK(text == with_rules({}, random_rules(other, {}, any)).rules.text);
     all += text;
   }
   for (const char* word :
-       {" OR ",    " AND ",     " THEN ANY ", " NEXT ",  " GREEDY", " UNTIL ", " CONSECUTIVE", "COMBINATIONS",
-        " NOT ",   " AFTER ",   "WITHIN",     "UNLESS",  "WHERE",   "HAVING",  "NO SKIP",      "SKIP PAST LAST",
-        "SKIP TO", "CONSUME",   "LIMIT",      "TIMEOUT", "KEY",     " BY ",    "FROM",         "prev(",
-        "sum(",    "distinct(", "IS NULL",    "IN (",    "BETWEEN"}) {
+       {" OR ",         " AND ",          " THEN ANY ", " NEXT ",   " GREEDY",   " UNTIL ", " CONSECUTIVE",
+        "COMBINATIONS", " NOT ",          " AFTER ",    "WITHIN",   "UNLESS",    "WHERE",   "HAVING",
+        "NO SKIP",      "SKIP PAST LAST", "SKIP TO",    "CONSUME",  "LIMIT",     "TIMEOUT", "KEY",
+        " BY ",         "FROM",           "prev(",      "sum(",     "distinct(", "IS NULL", "IN (",
+        "BETWEEN",      "INTO M",         "SHADOW",     "DISABLED", "CONST ",    "$few",    "WITHIN $gap"}) {
     CHECK_MESSAGE(all.find(word) != std::string::npos, word);
   }
 }

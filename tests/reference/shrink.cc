@@ -44,17 +44,36 @@ std::vector<Trial> simpler_inputs(const Trial& trial) {
   return out;
 }
 
-Trial with_rule(const Trial& trial, const dsl::ast::Rule& rule) {
+std::vector<std::vector<dsl::ast::Statement>> simpler_files(const std::vector<dsl::ast::Statement>& statements) {
+  std::vector<std::vector<dsl::ast::Statement>> out;
+  for (std::size_t i = 0; i < statements.size() && statements.size() > 1; ++i) {
+    out.push_back(statements);
+    out.back().erase(out.back().begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    const auto* rule = std::get_if<dsl::ast::Rule>(&statements[i]);
+    if (rule == nullptr) continue;
+    for (dsl::ast::Rule& simpler : simpler_rules(*rule)) {
+      out.push_back(statements);
+      out.back()[i] = std::move(simpler);
+    }
+  }
+  return out;
+}
+
+Trial with_rules(const Trial& trial, const std::vector<dsl::ast::Statement>& statements) {
+  std::string text;
+  for (const dsl::ast::Statement& statement : statements) text += dsl::print(statement) + "\n";
   Trial out = trial;
-  out.rules = dsl::parse("random.rules", dsl::print(rule) + "\n").file;
+  out.rules = dsl::parse("random.rules", text).file;
   return out;
 }
 
 Trial shrunk(Trial trial, const std::function<bool(const Trial&)>& fails) {
   for (bool smaller = true; smaller;) {
     smaller = false;
-    for (const dsl::ast::Rule& rule : simpler_rules(std::get<dsl::ast::Rule>(trial.rules.statements.front()))) {
-      Trial candidate = with_rule(trial, rule);
+    for (const auto& statements : simpler_files(trial.rules.statements)) {
+      Trial candidate = with_rules(trial, statements);
       if (!refusal(candidate.rules.text).empty() || !fails(candidate)) continue;
       trial = std::move(candidate);
       smaller = true;

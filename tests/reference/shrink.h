@@ -13,8 +13,11 @@ std::vector<dsl::ast::Rule> simpler_rules(const dsl::ast::Rule& rule);
 /// Inputs that are a little simpler, simplest first.
 std::vector<Trial> simpler_inputs(const Trial& trial);
 
-/// The trial of one rule and the input of another trial.
-Trial with_rule(const Trial& trial, const dsl::ast::Rule& rule);
+/// Files that are a little simpler: without one of the statements, or with a simpler rule.
+std::vector<std::vector<dsl::ast::Statement>> simpler_files(const std::vector<dsl::ast::Statement>& statements);
+
+/// The trial of these statements and the input of another trial.
+Trial with_rules(const Trial& trial, const std::vector<dsl::ast::Statement>& statements);
 
 /// Leaves out until nothing more can be. `fails` is asked about trials whose rules pass the check.
 Trial shrunk(Trial trial, const std::function<bool(const Trial&)>& fails);

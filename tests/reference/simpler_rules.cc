@@ -203,6 +203,11 @@ std::vector<ast::Rule> simpler_rules(const ast::Rule& rule) {
       rule, [](ast::Rule & r) -> auto& { return r.limit; }, out);
   without(
       rule, [](ast::Rule & r) -> auto& { return r.emit; }, out);
+  if (rule.emit) {
+    without(
+        rule, [](ast::Rule & r) -> auto& { return r.emit->into; }, out);
+  }
+  if (rule.status != ast::RuleStatus::kEnabled) with([](ast::Rule& r) { r.status = ast::RuleStatus::kEnabled; });
   without(
       rule, [](ast::Rule & r) -> auto& { return r.from; }, out);
   if (!rule.unless.empty()) with([](ast::Rule& r) { r.unless.clear(); });
@@ -234,9 +239,18 @@ std::vector<ast::Rule> simpler_rules(const ast::Rule& rule) {
       with([&](ast::Rule& r) { r.emit->items = std::move(each); });
     }
   }
-  if (rule.on_timeout)
+  if (rule.on_timeout) {
     without(
         rule, [](ast::Rule & r) -> auto& { return r.on_timeout->emit; }, out);
+  }
+  if (rule.on_timeout && rule.on_timeout->emit) {
+    without(
+        rule, [](ast::Rule & r) -> auto& { return r.on_timeout->emit->into; }, out);
+    const auto as_it_is = [](const ast::Item&) { return std::vector<ast::Item>{}; };
+    for (auto& each : simpler_lists(rule.on_timeout->emit->items, 1, as_it_is)) {
+      with([&](ast::Rule& r) { r.on_timeout->emit->items = std::move(each); });
+    }
+  }
   return out;
 }
 
