@@ -116,8 +116,14 @@ class Subject {
     for (const NamedValue& item : match.emit) line.emit.emplace_back(item.name, item.value);
     line.suppressed = match.suppressed;
     line.shadow = match.shadow;
-    const bool new_id = numbers_.emplace(match.id, lines_.size()).second;
-    lines_.push_back(text_of(line) + (new_id ? "" : " with the id of another"));
+    // An id is that of what the match binds; on two branches of an OR the same may complete at two times.
+    Line bound = line;
+    bound.time = {};
+    bound.emit.clear();
+    bound.suppressed = false;
+    numbers_.emplace(match.id, lines_.size());
+    const bool own_id = ids_.emplace(match.id, text_of(bound)).first->second == text_of(bound);
+    lines_.push_back(text_of(line) + (own_id ? "" : " with the id of another"));
   }
 
   std::string maker_text(const MatchId& maker) const {
@@ -133,6 +139,7 @@ class Subject {
   std::unique_ptr<engine::Engine> engine_;
   Lines lines_;
   std::map<MatchId, std::size_t> numbers_;  ///< of the results by their ids
+  std::map<MatchId, std::string> ids_;      ///< what they are the ids of
 };
 
 std::shared_ptr<Event> event_of(const Given& given) {
