@@ -266,6 +266,17 @@ Built ExprBuilder::unknown_name(const FieldPath& path, ast::Location where) {
                           "write " + quoted_if_needed(called.front()) + "." + to_string(without_first(path, 1)));
       return {};
     }
+    const auto is_nameless_not = [&](const plan::Element& element) {
+      return element.role == plan::Role::kNot && scope_.names.count(element.name) == 0 && element.name == *first;
+    };
+    if (called.empty() && std::any_of(scope_.elements.begin(), scope_.elements.end(), is_nameless_not)) {
+      const bool part = place_ == Place::kWhere;
+      scope_.report.error(where, part ? *first + " is a NOT without a name" : *first + " is a NOT: no event is ever bound to it",
+                          part ? "write NOT " + quoted_if_needed(*first) + " AS name, and name." +
+                                     to_string(without_first(path, 1)) + " here"
+                               : "");
+      return {};
+    }
     if (called.size() > 1) {
       scope_.report.error(where, "more than one element is of type " + *first + ": which one is meant?",
                           "name them with AS");
@@ -274,6 +285,14 @@ Built ExprBuilder::unknown_name(const FieldPath& path, ast::Location where) {
     if (const std::string near = nearest(*first, known); !near.empty()) {
       scope_.report.error(where, "unknown element " + *first,
                           "did you mean " + quoted_if_needed(near) + "." + to_string(without_first(path, 1)) + "?");
+      return {};
+    }
+    // A type of some other rule or place is hardly meant as a field with parts.
+    if (called.empty() && scope_.set.fields->find(*first)) {
+      std::string there_are;
+      for (const std::string& name : known) there_are += (there_are.empty() ? "" : ", ") + quoted_if_needed(name);
+      scope_.report.error(where, "no element of the pattern is called " + *first,
+                          there_are.empty() ? "name the elements with AS" : "there are " + there_are);
       return {};
     }
   }

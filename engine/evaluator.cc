@@ -14,6 +14,13 @@ using plan::Contiguity;
 
 namespace {
 
+std::vector<Bound> copy_with_room(const std::vector<Bound>& bound) {
+  std::vector<Bound> copy;
+  copy.reserve(bound.size() + 1);
+  copy = bound;
+  return copy;
+}
+
 const plan::EventTest& test_of(const plan::Rule& rule, plan::ElementId element) {
   return rule.elements[static_cast<std::size_t>(element)].test;
 }
@@ -36,6 +43,7 @@ struct Evaluator::Step {
   std::vector<Candidate>& completed;
   Arena& scratch;
   std::vector<Run> after;                         // the runs that go on
+  EventTime earliest_due = kMaxTime;                 // of them
   boost::container::small_vector<Take, 4> takes;  // of the run at hand
 
   const Event& event() const { return *offer.event; }
@@ -80,7 +88,10 @@ std::optional<plan::ElementId> Evaluator::taker(ElementSet elements, const Run& 
 bool Evaluator::until_accepts(const nfa::State& state, const Run& run, Step& step) {
   if (!state.until || (step.offer.elements & element_bit(*state.until)) == 0) return false;
   if (!accepts(test_of(rule_, *state.until), step.event(), run.bound, step.state, step.scratch)) return false;
-  if (trace_ != nullptr) trace_->until(run, *state.until, step.offer.event);
+  // Before the repeat's first event it ends nothing: it is only not taken.
+  if (trace_ != nullptr && !run.bound.empty() && &state == &state_of(run)) {
+    trace_->until(run, *state.until, step.offer.event);
+  }
   return true;
 }
 
@@ -147,12 +158,10 @@ BranchSet Evaluator::find_takes(const Run& run, bool ends, Step& step) {
   return moved;
 }
 
+/// The run after the event, but for its list of events.
 Run Evaluator::taken(const Run& run, const Take& take, const EventPtr& event) const {
   const nfa::State& state = automaton_.states[static_cast<std::size_t>(take.to)];
   Run next;
-  next.bound.reserve(run.bound.size() + 1);
-  next.bound = run.bound;
-  next.bound.push_back({take.element, event});
   next.state = take.to;
   next.groups = run.groups;
   next.first_completed = run.first_completed;
@@ -211,6 +220,7 @@ void Evaluator::keep(Run run, Step& step) {
     return;
   }
   set_due(run);
+  step.earliest_due = std::min(step.earliest_due, run.due);
   step.after.push_back(std::move(run));
 }
 
@@ -258,16 +268,26 @@ void Evaluator::move(Run& run, Step& step) {
     if (run.adjacent) run.violated |= accepting_guards(run, state.guards & automaton_.next_guards, step);
     moved = find_takes(run, ends, step);
   }
-  for (const Take& take : step.takes) arrive(taken(run, take, step.offer.event), step);
-  if (unless_accepts(run, step)) return;
-  if (step.offer.input) {
+  if (unless_accepts(run, step)) {
+    moved = run.branches;
+  } else if (step.offer.input) {
     const ElementSet seen = accepting_guards(run, state.guards & ~automaton_.next_guards, step);
     moved |= complete_at(run, ends, seen, moved, step);
+    // A repeat that UNTIL ends before its minimum cannot get there any more.
+    if (ends && run.count < state.min) moved = run.branches;
     run.violated |= seen;
-    run.adjacent = false;
     run.ended = run.ended || ends;
-    if (ends && run.count < state.min) moved = run.branches;  // it cannot get there any more
   }
+  // Nearly always the run goes one way only: then its list of events goes along and is not copied.
+  const bool goes_on = (run.branches & ~moved) != 0 || trace_ != nullptr;
+  for (const Take& take : step.takes) {
+    Run next = taken(run, take, step.offer.event);
+    next.bound = !goes_on && &take == &step.takes.back() ? std::move(run.bound) : copy_with_room(run.bound);
+    next.bound.push_back({take.element, step.offer.event});
+    arrive(std::move(next), step);
+  }
+  if (!goes_on) return;
+  if (step.offer.input) run.adjacent = false;
   run.branches &= ~moved;
   keep(std::move(run), step);
 }
@@ -282,17 +302,28 @@ void Evaluator::start(Step& step) {
     const auto element = taker(edge.elements, nothing, 0, step);
     if (!element) continue;
     if (target.greedy) kept_back |= open;
-    arrive(taken(nothing, {edge.to, *element, &edge, open}, step.offer.event), step);
+    Run run = taken(nothing, {edge.to, *element, &edge, open}, step.offer.event);
+    run.bound.push_back({*element, step.offer.event});
+    arrive(std::move(run), step);
   }
 }
 
 void Evaluator::advance(KeyState& state, const Offer& offer, std::vector<Candidate>& completed, Arena& scratch) {
-  Step step{state, offer, completed, scratch, {}, {}};
+  Step step{state, offer, completed, scratch, {}, kMaxTime, {}};
   const std::size_t complete_before = completed.size();
-  step.after.reserve(state.runs.size() + 1);
-  for (Run& run : state.runs) move(run, step);
+  // What only begins a match is nothing to the runs that there are.
+  const bool nothing_to_runs = (offer.elements & automaton_.moving) == 0 && offer.unless == 0 &&
+                               !automaton_.looks_at_next && trace_ == nullptr;
+  if (nothing_to_runs) {
+    step.after = std::move(state.runs);
+    step.earliest_due = state.earliest_due;
+  } else {
+    step.after.reserve(state.runs.size() + 1);
+    for (Run& run : state.runs) move(run, step);
+  }
   if (offer.input) start(step);
   state.runs = std::move(step.after);
+  state.earliest_due = step.earliest_due;
   if (automaton_.ambiguous) remove_equal(state.runs);
   mark_completed(state, completed, complete_before);
 }

@@ -112,26 +112,31 @@ nfa::BranchSet Evaluator::complete_by(Run& run, EventTime now, std::vector<Candi
 
 void Evaluator::expire(KeyState& state, EventTime now, std::vector<Candidate>& completed, std::vector<Run>& expired) {
   const std::size_t complete_before = completed.size();
-  std::vector<Run> going_on;
-  going_on.reserve(state.runs.size());
-  for (Run& run : state.runs) {
-    if (run.due > now) {
-      going_on.push_back(std::move(run));
+  state.earliest_due = kMaxTime;
+  for (std::size_t i = 0; i < state.runs.size();) {
+    Run& run = state.runs[i];
+    bool over = false;
+    if (run.due <= now) {
+      const nfa::BranchSet closed = complete_by(run, now, completed);
+      run.branches &= ~closed;
+      const EventTime open = open_until(run);
+      over = std::min(open, bound_end(run)) <= now;
+      if (!over) set_due(run);
+      if (over && closed == 0) {
+        const bool by_ttl = !rule_.within && open > now;
+        if (trace_ != nullptr) trace_->expired(run, by_ttl);
+        if (!by_ttl) expired.push_back(std::move(run));
+      }
+    }
+    if (!over) {
+      state.earliest_due = std::min(state.earliest_due, run.due);
+      ++i;
       continue;
     }
-    const nfa::BranchSet closed = complete_by(run, now, completed);
-    run.branches &= ~closed;
-    const EventTime open = open_until(run);
-    if (std::min(open, bound_end(run)) > now) {
-      set_due(run);
-      going_on.push_back(std::move(run));
-    } else if (closed == 0) {
-      const bool by_ttl = !rule_.within && open > now;
-      if (trace_ != nullptr) trace_->expired(run, by_ttl);
-      if (!by_ttl) expired.push_back(std::move(run));
-    }
+    // Their order means nothing: the last one takes the place.
+    if (i + 1 != state.runs.size()) run = std::move(state.runs.back());
+    state.runs.pop_back();
   }
-  state.runs = std::move(going_on);
   mark_completed(state, completed, complete_before);
   for (std::size_t i = complete_before; i < completed.size(); ++i) {
     const std::uint64_t first = completed[i].first().sequence;

@@ -129,11 +129,9 @@ void RuleRuntime::fire(KeyState& key, EventTime now, DueQueue& due, Arena& scrat
 
 /// Sees to it that the queue names the time at which the first of the runs is due.
 void RuleRuntime::schedule(KeyState& key, DueQueue& due) {
-  EventTime earliest = kMaxTime;
-  for (const Run& run : key.runs) earliest = std::min(earliest, run.due);
-  if (earliest >= key.scheduled) return;
-  key.scheduled = earliest;
-  due.add(earliest, index_, key);
+  if (key.earliest_due >= key.scheduled) return;
+  key.scheduled = key.earliest_due;
+  due.add(key.scheduled, index_, key);
 }
 
 /// HAVING, AFTER MATCH, LIMIT, in this order; then time-outs of what is left of the expired runs.
@@ -213,7 +211,11 @@ void RuleRuntime::keep_under_cap(KeyState& key) {
 
 void RuleRuntime::add_deadlines(KeyState& key, DueQueue& due) {
   key.scheduled = kMaxTime;
-  for (Run& run : key.runs) evaluator_.set_due(run);
+  key.earliest_due = kMaxTime;
+  for (Run& run : key.runs) {
+    evaluator_.set_due(run);
+    key.earliest_due = std::min(key.earliest_due, run.due);
+  }
   schedule(key, due);
   std::vector<EventTime> times;
   if (rule().limit) {

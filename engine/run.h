@@ -67,6 +67,7 @@ struct KeyState {
   std::vector<Run> expired;     ///< ended by a bound while others of their first event go on: one may be reported later
   std::deque<EventTime> acted;  ///< times of matches whose actions ran, for LIMIT
   std::deque<EventTime> acted_on_timeout;
+  EventTime earliest_due = kMaxTime;  ///< at or before the first Run::due; kMaxTime: none
   std::uint32_t due_entries = 0;   ///< entries of the due queue that point here
   EventTime scheduled = kMaxTime;  ///< the earliest of those made for runs
   bool dirty = false;              ///< changed since the last save

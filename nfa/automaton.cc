@@ -99,7 +99,10 @@ class Compiler {
     }
     states_in(root, 0);
     keep_decisions(out_.start);
-    for (State& state : out_.states) keep_decisions(state);
+    for (State& state : out_.states) {
+      keep_decisions(state);
+      note_moving(state);
+    }
     return std::move(out_);
   }
 
@@ -182,6 +185,23 @@ class Compiler {
       out_.ambiguous |= state.max > 1 && (state.edges[i].elements & state.elements) != 0;
       for (std::size_t k = 0; k < i; ++k) out_.ambiguous |= (state.edges[k].elements & state.edges[i].elements) != 0;
     }
+  }
+
+  void note_moving(const State& state) {
+    out_.moving |= state.guards;
+    if (state.max > 1) out_.moving |= state.elements;
+    if (state.until) out_.moving |= element_bit(*state.until);
+    out_.looks_at_next |= state.max > 1 && state.again == plan::Contiguity::kStrict;
+    for (const Edge& edge : state.edges) {
+      const State& target = out_.states[static_cast<std::size_t>(edge.to)];
+      out_.moving |= edge.elements;
+      if (target.until) out_.moving |= element_bit(*target.until);
+      out_.looks_at_next |= edge.link.contiguity == plan::Contiguity::kStrict;
+    }
+    for (const Branch& branch : state.branches) {
+      out_.looks_at_next |= branch.accept && branch.accept->completes == Completes::kNextEvent;
+    }
+    out_.looks_at_next |= (state.guards & out_.next_guards) != 0;
   }
 
   /// Once all states have their branches.
