@@ -271,10 +271,11 @@ Built ExprBuilder::unknown_name(const FieldPath& path, ast::Location where) {
     };
     if (called.empty() && std::any_of(scope_.elements.begin(), scope_.elements.end(), is_nameless_not)) {
       const bool part = place_ == Place::kWhere;
-      scope_.report.error(where, part ? *first + " is a NOT without a name" : *first + " is a NOT: no event is ever bound to it",
-                          part ? "write NOT " + quoted_if_needed(*first) + " AS name, and name." +
-                                     to_string(without_first(path, 1)) + " here"
-                               : "");
+      scope_.report.error(
+          where, part ? *first + " is a NOT without a name" : *first + " is a NOT: no event is ever bound to it",
+          part ? "write NOT " + quoted_if_needed(*first) + " AS name, and name." + to_string(without_first(path, 1)) +
+                     " here"
+               : "");
       return {};
     }
     if (called.size() > 1) {

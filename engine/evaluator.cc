@@ -43,7 +43,7 @@ struct Evaluator::Step {
   std::vector<Candidate>& completed;
   Arena& scratch;
   std::vector<Run> after;                         // the runs that go on
-  EventTime earliest_due = kMaxTime;                 // of them
+  EventTime earliest_due = kMaxTime;              // of them
   boost::container::small_vector<Take, 4> takes;  // of the run at hand
 
   const Event& event() const { return *offer.event; }
@@ -312,8 +312,8 @@ void Evaluator::advance(KeyState& state, const Offer& offer, std::vector<Candida
   Step step{state, offer, completed, scratch, {}, kMaxTime, {}};
   const std::size_t complete_before = completed.size();
   // What only begins a match is nothing to the runs that there are.
-  const bool nothing_to_runs = (offer.elements & automaton_.moving) == 0 && offer.unless == 0 &&
-                               !automaton_.looks_at_next && trace_ == nullptr;
+  const bool nothing_to_runs =
+      (offer.elements & automaton_.moving) == 0 && offer.unless == 0 && !automaton_.looks_at_next && trace_ == nullptr;
   if (nothing_to_runs) {
     step.after = std::move(state.runs);
     step.earliest_due = state.earliest_due;

@@ -68,10 +68,10 @@ struct KeyState {
   std::deque<EventTime> acted;  ///< times of matches whose actions ran, for LIMIT
   std::deque<EventTime> acted_on_timeout;
   EventTime earliest_due = kMaxTime;  ///< at or before the first Run::due; kMaxTime: none
-  std::uint32_t due_entries = 0;   ///< entries of the due queue that point here
-  EventTime scheduled = kMaxTime;  ///< the earliest of those made for runs
-  bool dirty = false;              ///< changed since the last save
-  bool stored = false;             ///< the backend has a record of it
+  std::uint32_t due_entries = 0;      ///< entries of the due queue that point here
+  EventTime scheduled = kMaxTime;     ///< the earliest of those made for runs
+  bool dirty = false;                 ///< changed since the last save
+  bool stored = false;                ///< the backend has a record of it
 
   bool empty() const { return runs.empty() && expired.empty() && acted.empty() && acted_on_timeout.empty(); }
 };
