@@ -94,6 +94,12 @@ class Reasons(WhyTest):
                 said = self.why(f"RULE r MATCH {rule}", [event(kind, i) for i, kind in enumerate(events)])
                 self.assertTrue(said.endswith(reason), said)
 
+    def test_until_before_the_repeat_is_not_blamed(self):
+        said = self.why("RULE r MATCH a THEN b{2} UNTIL x THEN c WITHIN 9s",
+                        [event(kind, i) for i, kind in enumerate("axc")])
+        self.assertNotIn("UNTIL", said)
+        self.assertIn("it waited for b", said)
+
     def test_bounds(self):
         for rule, events, reason in (
                 ("a THEN b WITHIN 5s", [("a", 0), ("b", 6)],
