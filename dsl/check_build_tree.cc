@@ -398,18 +398,4 @@ class TreeBuilder {
 
 Pattern build_tree(const ast::Rule& rule, RuleScope& scope) { return TreeBuilder(rule, scope).build(); }
 
-bool nullable(const plan::Step& step, const std::vector<plan::Slot>& slots) {
-  if (const auto* slot = std::get_if<plan::SlotId>(&step.item)) return slots[static_cast<std::size_t>(*slot)].min == 0;
-  if (std::holds_alternative<plan::NotStep>(step.item)) return true;
-  if (const auto* group = std::get_if<plan::Group>(&step.item)) return group->min == 0 || nullable(group->body, slots);
-  const auto& branches = std::get<plan::Alternatives>(step.item).branches;
-  return std::any_of(branches.begin(), branches.end(),
-                     [&](const plan::Sequence& branch) { return nullable(branch, slots); });
-}
-
-bool nullable(const plan::Sequence& sequence, const std::vector<plan::Slot>& slots) {
-  return std::all_of(sequence.steps.begin(), sequence.steps.end(),
-                     [&](const plan::Step& step) { return nullable(step, slots); });
-}
-
 }  // namespace cepd::dsl::checking

@@ -65,7 +65,7 @@ void RuleFacts::place(const plan::Sequence& sequence, std::uint64_t least, std::
         }
       }
     } else if (const auto* group = std::get_if<plan::Group>(&step.item)) {
-      const bool repeats = group->min != 1 || group->max != 1;
+      const bool repeats = group->repeats();
       place(group->body, product(least, group->min), product(most, group->max), in_group || repeats);
     } else if (const auto* alternatives = std::get_if<plan::Alternatives>(&step.item)) {
       for (const plan::Sequence& branch : alternatives->branches) place(branch, 0, most, in_group);

@@ -17,8 +17,15 @@ bool check_tree(const ast::Rule& rule, Pattern& pattern, RuleScope& scope);
 /// The first part that links and groups leave unbounded (check_bound.cc).
 std::optional<Waiting> waiting_part(const plan::Sequence& pattern, const std::vector<plan::Slot>& slots);
 
-/// True when no event need be bound to it.
-bool nullable(const plan::Sequence& sequence, const std::vector<plan::Slot>& slots);
-bool nullable(const plan::Step& step, const std::vector<plan::Slot>& slots);
+/// A place in the tree: the sequence and the step in it, and the place of the group or OR that the sequence stands in.
+struct StepPlace {
+  const plan::Sequence* sequence = nullptr;
+  std::size_t index = 0;
+  const StepPlace* around = nullptr;
+  const plan::Group* group = nullptr;  ///< whose body the sequence is
+
+  const plan::Step& step() const { return sequence->steps[index]; }
+  StepPlace next() const { return {sequence, index + 1, around, group}; }
+};
 
 }  // namespace cepd::dsl::checking

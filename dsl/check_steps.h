@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "dsl/check_pattern_tree.h"
 #include "dsl/check_warn.h"
 
 namespace cepd::dsl::checking {
@@ -38,16 +39,6 @@ class StepText {
   std::map<const plan::Group*, const ast::Element*> groups_;
 };
 
-/// A place in the tree: the sequence and the step in it, and the place of the group or OR that the sequence stands in.
-struct StepPlace {
-  const plan::Sequence* sequence = nullptr;
-  std::size_t index = 0;
-  const StepPlace* around = nullptr;
-  const plan::Group* group = nullptr;  ///< whose body the sequence is
-
-  const plan::Step& step() const { return sequence->steps[index]; }
-  StepPlace next() const { return {sequence, index + 1, around, group}; }
-};
 /// Calls `visit` with every step, those of groups and alternatives after the one they stand in.
 void for_each_step(const plan::Sequence& sequence, const std::function<void(const StepPlace&)>& visit);
 

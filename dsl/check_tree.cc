@@ -12,14 +12,6 @@ using plan::NotStep;
 using plan::Sequence;
 using plan::SlotId;
 
-/// A place in the tree: the sequence and the step in it, and the place of the group or OR that the sequence stands in.
-struct Cursor {
-  const Sequence& sequence;
-  std::size_t index;
-  const Cursor* around;
-  const Group* group = nullptr;  ///< whose body the sequence is
-};
-
 class TreeCheck {
  public:
   TreeCheck(const ast::Rule& rule, Pattern& pattern, RuleScope& scope)
@@ -37,9 +29,9 @@ class TreeCheck {
       }
       return false;
     }
-    walk(Cursor{pattern_.tree, 0, nullptr});
+    walk(StepPlace{&pattern_.tree, 0, nullptr, nullptr});
     mark_starts(pattern_.tree);
-    if (branches(Cursor{pattern_.tree, 0, nullptr}, false) > plan::kMaxBranches) too_many();
+    if (branches(StepPlace{&pattern_.tree, 0, nullptr, nullptr}, false) > plan::kMaxBranches) too_many();
     pattern_.waiting = waiting_part(pattern_.tree, slots_);
     return report_.errors() == before;
   }
@@ -60,17 +52,18 @@ class TreeCheck {
   }
 
   /// Visits every step of the sequence at `at` and below.
-  void walk(Cursor at) {
-    for (; at.index < at.sequence.steps.size(); ++at.index) {
-      const plan::Step& step = at.sequence.steps[at.index];
+  void walk(StepPlace at) {
+    for (; at.index < at.sequence->steps.size(); ++at.index) {
+      const plan::Step& step = at.step();
       if (const auto* slot = std::get_if<SlotId>(&step.item)) {
         slot_ends(at, slots_[static_cast<std::size_t>(*slot)]);
       } else if (const auto* no = std::get_if<NotStep>(&step.item)) {
         check_not(at, *no, step.link);
       } else if (const auto* group = std::get_if<Group>(&step.item)) {
-        walk(Cursor{group->body, 0, &at, group});
+        walk(StepPlace{&group->body, 0, &at, group});
       } else {
-        for (const Sequence& branch : std::get<plan::Alternatives>(step.item).branches) walk(Cursor{branch, 0, &at});
+        for (const Sequence& branch : std::get<plan::Alternatives>(step.item).branches)
+          walk(StepPlace{&branch, 0, &at, nullptr});
       }
     }
   }
@@ -79,31 +72,30 @@ class TreeCheck {
 
   enum class Rest { kGoesOn, kEnds, kMayEnd };
   /// Whether the pattern may end before step `at`: with nothing left, or with elements left that may be left out.
-  Rest rest(const Cursor& at, bool some = false) const {
-    for (std::size_t i = at.index; i < at.sequence.steps.size(); ++i) {
-      const plan::Step& step = at.sequence.steps[i];
+  Rest rest(const StepPlace& at, bool some = false) const {
+    for (std::size_t i = at.index; i < at.sequence->steps.size(); ++i) {
+      const plan::Step& step = at.sequence->steps[i];
       if (std::holds_alternative<NotStep>(step.item)) continue;
       if (!nullable(step, slots_)) return Rest::kGoesOn;
       some = true;
     }
     if (at.around == nullptr) return some ? Rest::kMayEnd : Rest::kEnds;
-    return rest(Cursor{at.around->sequence, at.around->index + 1, at.around->around, at.around->group}, some);
+    return rest(at.around->next(), some);
   }
-  static Cursor after(const Cursor& at) { return Cursor{at.sequence, at.index + 1, at.around, at.group}; }
 
   /// True when nothing stands before the step, parentheses taken away.
-  bool is_first(const Cursor& at, bool& in_group) const {
+  bool is_first(const StepPlace& at, bool& in_group) const {
     for (std::size_t i = 0; i < at.index; ++i) {
-      if (!std::holds_alternative<NotStep>(at.sequence.steps[i].item)) return false;
+      if (!std::holds_alternative<NotStep>(at.sequence->steps[i].item)) return false;
     }
-    if (at.group != nullptr && (at.group->min != 1 || at.group->max != 1)) {
+    if (at.group != nullptr && at.group->repeats()) {
       in_group = true;
       return true;
     }
     return at.around == nullptr || is_first(*at.around, in_group);
   }
 
-  void check_not(const Cursor& at, const NotStep& no, const plan::Link& link) {
+  void check_not(const StepPlace& at, const NotStep& no, const plan::Link& link) {
     const auto index = static_cast<std::size_t>(no.element);
     const ast::Location where = pattern_.written[index].element->where;
     bool in_group = false;
@@ -112,7 +104,7 @@ class TreeCheck {
       report_.error(where, "a repeated or optional group cannot begin with NOT", "write the NOT before the group");
       return;
     }
-    const Rest left = rest(after(at));
+    const Rest left = rest(at.next());
     if (left == Rest::kMayEnd) {
       report_.error(where, "this NOT is followed only by elements that may be left out");
     } else if (left == Rest::kEnds && link.contiguity != plan::Contiguity::kStrict && !rule_.within && !link.within) {
@@ -121,9 +113,9 @@ class TreeCheck {
     }
   }
 
-  void slot_ends(const Cursor& at, const plan::Slot& slot) {
-    if (branches(after(at), true) > plan::kMaxBranches) too_many();
-    if (!slot.greedy || rest(after(at)) != Rest::kEnds) return;
+  void slot_ends(const StepPlace& at, const plan::Slot& slot) {
+    if (branches(at.next(), true) > plan::kMaxBranches) too_many();
+    if (!slot.greedy || rest(at.next()) != Rest::kEnds) return;
     if (slot.max != plan::kUnbounded || slot.until || slot.again == plan::Contiguity::kStrict || rule_.within) return;
     const auto element = static_cast<std::size_t>(__builtin_ctzll(slot.members.front()));
     const ast::Quantifier& quantifier = *pattern_.written[element].element->quantifier;
@@ -134,30 +126,30 @@ class TreeCheck {
   // ---- how many ways exclude each other from here (nfa/automaton.cc makes one branch of each) ----
 
   /// `bound`: an event of the innermost group's present repeat is bound. Counts up to a little over the limit.
-  std::size_t branches(const Cursor& at, bool bound) const {
-    if (at.index == at.sequence.steps.size()) {
+  std::size_t branches(const StepPlace& at, bool bound) const {
+    if (at.index == at.sequence->steps.size()) {
       if (at.around == nullptr) return 2;  // complete, and waiting for a deadline
       std::size_t count = 0;
-      const bool repeats = at.group != nullptr && (at.group->min != 1 || at.group->max != 1);
+      const bool repeats = at.group != nullptr && at.group->repeats();
       if (repeats && !bound) return 1;
-      if (repeats && at.group->max > 1) count += branches(Cursor{at.group->body, 0, at.around, at.group}, false);
+      if (repeats && at.group->max > 1) count += branches(StepPlace{&at.group->body, 0, at.around, at.group}, false);
       if (count > plan::kMaxBranches) return count;
-      return count + branches(after(*at.around), bound);
+      return count + branches(at.around->next(), bound);
     }
-    const plan::Step& step = at.sequence.steps[at.index];
+    const plan::Step& step = at.step();
     if (const auto* slot = std::get_if<SlotId>(&step.item)) {
-      return slots_[static_cast<std::size_t>(*slot)].min > 0 ? 1 : branches(after(at), bound);
+      return slots_[static_cast<std::size_t>(*slot)].min > 0 ? 1 : branches(at.next(), bound);
     }
-    if (std::holds_alternative<NotStep>(step.item)) return branches(after(at), bound);
+    if (std::holds_alternative<NotStep>(step.item)) return branches(at.next(), bound);
     if (const auto* group = std::get_if<Group>(&step.item)) {
-      const bool repeats = group->min != 1 || group->max != 1;
-      std::size_t count = branches(Cursor{group->body, 0, &at, group}, !repeats && bound);
-      if (repeats && nullable(step, slots_) && count <= plan::kMaxBranches) count += branches(after(at), bound);
+      const bool repeats = group->repeats();
+      std::size_t count = branches(StepPlace{&group->body, 0, &at, group}, !repeats && bound);
+      if (repeats && nullable(step, slots_) && count <= plan::kMaxBranches) count += branches(at.next(), bound);
       return count;
     }
     std::size_t count = 0;
     for (const Sequence& branch : std::get<plan::Alternatives>(step.item).branches) {
-      count += branches(Cursor{branch, 0, &at}, bound);
+      count += branches(StepPlace{&branch, 0, &at, nullptr}, bound);
       if (count > plan::kMaxBranches) return count;
     }
     return count;

@@ -246,6 +246,9 @@ struct Group {
   std::uint32_t min = 1, max = 1;
   Contiguity again = Contiguity::kSkipTillNext;  ///< from the last event of a repeat to the first of the next
   std::optional<Micros> within;                  ///< from the first to the last event of each repeat
+
+  /// False: it only brackets, for its bound's sake.
+  bool repeats() const { return min != 1 || max != 1; }
 };
 /// An OR whose alternatives are not all single elements: one is chosen before its first event.
 struct Alternatives {
@@ -255,6 +258,10 @@ struct Step {
   Link link;  ///< the one written before it; in a group or branch that of its first step is the one written before that
   std::variant<SlotId, NotStep, Group, Alternatives> item;
 };
+
+/// True when no event need be bound to it.
+bool nullable(const Step& step, const std::vector<Slot>& slots);
+bool nullable(const Sequence& sequence, const std::vector<Slot>& slots);
 
 enum class Policy : std::uint8_t { kConsume, kNoSkip, kSkipPastLast, kSkipToNext, kSkipToFirst, kSkipToLast };
 

@@ -215,11 +215,12 @@ void Evaluator::arrive(Run run, Step& step) {
 
 /// Keeps the run unless neither an event nor time can make a match of it any more.
 void Evaluator::keep(Run run, Step& step) {
-  if (run.branches == 0 || open_until(run) < step.event().time) {
+  const EventTime open = run.branches == 0 ? kMinTime : open_until(run);
+  if (open < step.event().time) {
     if (trace_ != nullptr) trace_->over(run, step.offer.event);
     return;
   }
-  set_due(run);
+  set_due(run, open);
   step.earliest_due = std::min(step.earliest_due, run.due);
   step.after.push_back(std::move(run));
 }

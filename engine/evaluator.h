@@ -41,8 +41,6 @@ class Evaluator {
   /// Of the runs of one first event that ran out of time, the one a time-out reports.
   static const Run& furthest(const std::vector<const Run*>& runs, const nfa::Automaton& automaton);
 
-  /// When the run is over at the latest, whatever comes; kMaxTime: nobody knows.
-  EventTime end(const Run& run) const;
   /// Sets Run::due; needed after a restore only.
   void set_due(Run& run) const;
 
@@ -80,6 +78,7 @@ class Evaluator {
   EventTime inside_until(const Run& run, nfa::GroupSet groups) const;
   EventTime edge_until(const Run& run, const nfa::Edge& edge) const;
   bool edge_open(const Run& run, const nfa::Edge& edge) const;
+  void set_due(Run& run, EventTime open) const;
   EventTime open_until(const Run& run) const;
   EventTime bound_end(const Run& run) const;
   std::optional<EventTime> absence_due(const Run& run, const nfa::Branch& branch) const;

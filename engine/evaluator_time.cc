@@ -81,10 +81,11 @@ EventTime Evaluator::open_until(const Run& run) const {
   return latest;
 }
 
-EventTime Evaluator::end(const Run& run) const { return std::min(bound_end(run), open_until(run)); }
+void Evaluator::set_due(Run& run) const { set_due(run, open_until(run)); }
 
-void Evaluator::set_due(Run& run) const {
-  run.due = end(run);
+/// `open`: open_until(run).
+void Evaluator::set_due(Run& run, EventTime open) const {
+  run.due = std::min(bound_end(run), open);
   const nfa::State& state = state_of(run);
   for (std::size_t i = 0; i < state.branches.size(); ++i) {
     if ((run.branches >> i & 1) == 0 || !may_end(run, state.branches[i])) continue;
@@ -121,7 +122,7 @@ void Evaluator::expire(KeyState& state, EventTime now, std::vector<Candidate>& c
       run.branches &= ~closed;
       const EventTime open = open_until(run);
       over = std::min(open, bound_end(run)) <= now;
-      if (!over) set_due(run);
+      if (!over) set_due(run, open);
       if (over && closed == 0) {
         const bool by_ttl = !rule_.within && open > now;
         if (trace_ != nullptr) trace_->expired(run, by_ttl);

@@ -12,21 +12,6 @@ namespace plan = dsl::plan;
 using plan::Sequence;
 using plan::SlotId;
 
-bool nullable(const plan::Rule& rule, const Sequence& sequence);
-bool nullable(const plan::Rule& rule, const plan::Step& step) {
-  if (const auto* slot = std::get_if<SlotId>(&step.item)) return rule.slots[static_cast<std::size_t>(*slot)].min == 0;
-  if (std::holds_alternative<plan::NotStep>(step.item)) return true;
-  if (const auto* group = std::get_if<plan::Group>(&step.item)) {
-    return group->min == 0 || nullable(rule, group->body);
-  }
-  const auto& branches = std::get<plan::Alternatives>(step.item).branches;
-  return std::any_of(branches.begin(), branches.end(), [&](const Sequence& branch) { return nullable(rule, branch); });
-}
-bool nullable(const plan::Rule& rule, const Sequence& sequence) {
-  return std::all_of(sequence.steps.begin(), sequence.steps.end(),
-                     [&](const plan::Step& step) { return nullable(rule, step); });
-}
-
 /// A sequence of the tree with the step it stands in and, for the body of a group, the group.
 struct Frame {
   const Sequence* sequence = nullptr;
@@ -35,7 +20,7 @@ struct Frame {
   const plan::Group* group = nullptr;
   GroupId id{};
 
-  bool repeats() const { return group != nullptr && (group->min != 1 || group->max != 1); }
+  bool repeats() const { return group != nullptr && group->repeats(); }
 };
 
 /// One alternative of an OR, or whether a group is entered, repeated or left: the step or sequence, and which.
@@ -252,7 +237,7 @@ class Compiler {
   }
 
   /// Empty repeats fill up the minimum.
-  std::uint32_t minimum(const plan::Group& group) const { return nullable(rule_, group.body) ? 0 : group.min; }
+  std::uint32_t minimum(const plan::Group& group) const { return nullable(group.body, rule_.slots) ? 0 : group.min; }
 
   /// `bound`: an event of the innermost repeated group's present repeat is bound, so that the repeat may end.
   void go(const Frame& frame, std::size_t index, Way way, bool bound, const FirstLink& first) {
