@@ -172,7 +172,7 @@ std::optional<EventTime> time_of(const element& value, TimeUnit unit) {
 }
 
 /// The value in the declared type; null when it does not fit. `value` is not null.
-Value declared_value(const element& value, FieldType type, TimeUnit unit, Arena& arena) {
+Value declared_value(const element& value, FieldType type, TimeUnit unit) {
   const element_type got = value.type();
   switch (type) {
     case FieldType::kBool:
@@ -184,7 +184,7 @@ Value declared_value(const element& value, FieldType type, TimeUnit unit, Arena&
       if (got == element_type::UINT64) return Value::real(static_cast<double>(std::uint64_t(value)));
       return got == element_type::DOUBLE ? Value::real(double(value)) : Value::null();
     case FieldType::kString:
-      return got == element_type::STRING ? Value::string(arena.copy(std::string_view(value))) : Value::null();
+      return got == element_type::STRING ? Value::string(std::string_view(value)) : Value::null();
     case FieldType::kTimestamp: {
       const auto time = time_of(value, unit);
       return time ? Value::timestamp(*time) : Value::null();
@@ -221,7 +221,7 @@ Value dynamic_value(const element& value, Arena& arena, std::string& scratch) {
     case element_type::DOUBLE:
       return Value::real(double(value));
     case element_type::STRING:
-      return Value::string(arena.copy(std::string_view(value)));
+      return Value::string(std::string_view(value));
     case element_type::BOOL:
       return Value::boolean(bool(value));
     case element_type::NULL_VALUE:
@@ -260,6 +260,8 @@ struct JsonDecoder::Impl {
   // By type name as the plan knows it, "" for the others: as many as plans ever named.
   std::map<std::string, std::unique_ptr<TypeReader>, std::less<>> readers;
   std::string scratch;
+  EventDraft draft;
+  Arena texts;  // of the draft's fields that are not text of the message
 
   /// The document lives in `parser` until the next call.
   std::optional<DecodeError> parse(std::string_view text, simdjson::dom::object& out) {
@@ -286,17 +288,18 @@ struct JsonDecoder::Impl {
   }
 
   /// Puts the event's type name, type, fields and, when it has one, the schema error.
-  std::optional<DecodeError> read_fields(Event& event, std::string_view type_name, const simdjson::dom::object& object,
+  std::optional<DecodeError> read_fields(std::string_view type_name, const simdjson::dom::object& object,
                                          const FieldPlan& plan) {
+    texts.release();
     static const std::optional<std::vector<DeclaredField>> kUndeclared;
     const auto id = plan.find(type_name);
     const bool named = id && plan.type(*id).named;
-    event.type = named ? *id : kOtherType;
-    event.other_type = named ? std::string_view{} : type_name;
-    TypeReader& reader = reader_for(id ? type_name : std::string_view{}, plan.type(event.type),
+    draft.type = named ? *id : kOtherType;
+    draft.other_type = named ? std::string_view{} : type_name;
+    TypeReader& reader = reader_for(id ? type_name : std::string_view{}, plan.type(draft.type),
                                     id ? plan.type(*id).declared : kUndeclared);
     const std::size_t slots = reader.paths.size();
-    event.fields.assign(slots, Value::null());
+    draft.fields.assign(slots, Value::null());
     const std::size_t declared = reader.declared ? reader.declared->size() : 0;
     if (slots + declared == 0) return std::nullopt;
 
@@ -305,8 +308,7 @@ struct JsonDecoder::Impl {
     for (std::size_t i = 0; i < declared; ++i) {
       const DeclaredField& field = (*reader.declared)[i];
       const auto& value = found[slots + i];
-      if (is_null(value) ? field.nullable
-                         : !declared_value(*value, field.type, options.time_unit, event.arena).is_null()) {
+      if (is_null(value) ? field.nullable : !declared_value(*value, field.type, options.time_unit).is_null()) {
         continue;
       }
       error =
@@ -318,9 +320,8 @@ struct JsonDecoder::Impl {
     for (std::size_t slot = 0; slot < slots; ++slot) {
       if (is_null(found[slot])) continue;
       const auto& from = reader.kinds_from[slot];
-      event.fields[slot] =
-          from ? declared_value(*found[slot], (*reader.declared)[*from].type, options.time_unit, event.arena)
-               : dynamic_value(*found[slot], event.arena, scratch);
+      draft.fields[slot] = from ? declared_value(*found[slot], (*reader.declared)[*from].type, options.time_unit)
+                                : dynamic_value(*found[slot], texts, scratch);
     }
     return error;
   }
@@ -338,7 +339,7 @@ struct JsonDecoder::Impl {
 JsonDecoder::JsonDecoder(DecoderOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 JsonDecoder::~JsonDecoder() = default;
 
-std::variant<std::shared_ptr<Event>, DecodeError> JsonDecoder::decode(const Message& message, const FieldPlan& plan) {
+std::variant<EventPtr, DecodeError> JsonDecoder::decode(const Message& message, const FieldPlan& plan) {
   const DecoderOptions& options = impl_->options;
   if (message.too_long) return DecodeError{DropReason::kTooLong, "longer than the source's limit"};
   simdjson::dom::object object;
@@ -366,22 +367,30 @@ std::variant<std::shared_ptr<Event>, DecodeError> JsonDecoder::decode(const Mess
     return DecodeError{DropReason::kNoTime, std::move(detail)};
   }
 
-  auto event = std::make_shared<Event>();
-  event->time = *time;
-  event->position = message.position;
-  if (auto error = impl_->read_fields(*event, type, object, plan)) return *std::move(error);
-  if (options.keep_raw) event->raw = message.bytes;
-  return event;
+  EventDraft& draft = impl_->draft;
+  draft.time = *time;
+  draft.position = message.position;
+  if (auto error = impl_->read_fields(type, object, plan)) return *std::move(error);
+  draft.raw = options.keep_raw ? std::string_view(message.bytes) : std::string_view{};
+  return draft.build();
 }
 
-void JsonDecoder::decode_again(Event& event, const FieldPlan& plan) {
-  // Derived events and restored ones keep what they have: a newer plan keeps their slots.
-  if (event.raw.empty()) return;
-  const std::string type = event.type == kOtherType ? event.other_type : plan.type(event.type).name;
+EventPtr JsonDecoder::decode_again(const Event& event, std::string_view type, const FieldPlan& plan) {
   simdjson::dom::object object;
-  if (impl_->parse(event.raw, object)) return;
+  // Derived events and restored ones keep what they have: a newer plan keeps their slots.
+  if (event.raw().empty() || impl_->parse(event.raw(), object)) {
+    EventDraft draft(event);
+    draft.type = plan.find(type).value_or(kOtherType);
+    draft.other_type = draft.type == kOtherType ? type : std::string_view{};
+    return draft.build();
+  }
+  EventDraft& draft = impl_->draft;
+  draft.time = event.time;
+  draft.position = event.position;
+  draft.raw = event.raw();
   // A field that does not fit a newer declaration is null then: the event was accepted before there was that one.
-  static_cast<void>(impl_->read_fields(event, type, object, plan));
+  static_cast<void>(impl_->read_fields(type, object, plan));
+  return draft.build();
 }
 
 }  // namespace cepd::adapters

@@ -24,7 +24,7 @@ struct DecoderOptions {
   FieldPath time_field = FieldPath::of("ts");
   TimeUnit time_unit = TimeUnit::kMillis;  ///< of numeric times; strings are RFC 3339
   bool type_from_topic = false;            ///< the last level of the MQTT topic is the type
-  bool keep_raw = true;                    ///< fill Event::raw
+  bool keep_raw = false;                   ///< fill Event::raw()
 };
 
 struct DecodeError {
@@ -38,13 +38,14 @@ class JsonDecoder {
   explicit JsonDecoder(DecoderOptions options);
   ~JsonDecoder();
 
-  /// `plan` may change from call to call. Types that no rule names become kOtherType with Event::other_type set.
+  /// `plan` may change from call to call. Types that no rule names become kOtherType with Event::other_type() set.
   /// Numeric times with a fraction are cut to microseconds towards the past; times outside 64-bit microseconds are
   /// kNoTime.
-  std::variant<std::shared_ptr<Event>, DecodeError> decode(const Message& message, const FieldPlan& plan);
+  std::variant<EventPtr, DecodeError> decode(const Message& message, const FieldPlan& plan);
 
-  /// The fields of an event already decoded, read again from `event.raw` by a newer plan.
-  void decode_again(Event& event, const FieldPlan& plan);
+  /// An event of type `type` already decoded, read again from its raw() by a newer plan; without raw() it keeps its
+  /// fields.
+  EventPtr decode_again(const Event& event, std::string_view type, const FieldPlan& plan);
 
  private:
   struct Impl;

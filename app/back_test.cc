@@ -20,7 +20,7 @@ std::string identity(const Match& match) {
   std::vector<std::string> events;
   for (const Binding& binding : match.bindings) {
     for (const EventPtr& event : binding.events) {
-      events.push_back(event->maker ? to_string(*event->maker) : std::to_string(event->position.offset));
+      events.push_back(event->maker() != nullptr ? to_string(*event->maker()) : std::to_string(event->position.offset));
     }
   }
   std::sort(events.begin(), events.end());

@@ -53,7 +53,6 @@ std::optional<InputOptions> read_options(const std::string& command, const Input
   } else {
     refuse("--time-field is a field such as ts or payload.time");
   }
-  options.decoding.keep_raw = false;
   if (!good) return std::nullopt;
   return options;
 }
@@ -102,7 +101,7 @@ FileRun::FileRun(std::shared_ptr<const nfa::Network> network, const InputOptions
       decoder_(options.decoding),
       engine_(network_, options.engine,
               {[this](MatchPtr match) { handlers_.match(std::move(match)); },
-               [this](const Event& event, DropReason) { handlers_.late(event); }}) {
+               [this](const Event& event, DropReason, std::string_view) { handlers_.late(event); }}) {
   engine_.set_max_delay(input_source(), options.max_delay);
 }
 
@@ -112,7 +111,7 @@ void FileRun::take(const adapters::Message& message) {
     handlers_.bad(message.position.offset, *error);
     return;
   }
-  auto& event = std::get<std::shared_ptr<Event>>(decoded);
+  auto& event = std::get<EventPtr>(decoded);
   if (handlers_.decoded) handlers_.decoded(*event);
   if (sort_) {
     to_sort_.push_back(std::move(event));
@@ -123,7 +122,7 @@ void FileRun::take(const adapters::Message& message) {
 
 void FileRun::finish() {
   std::stable_sort(to_sort_.begin(), to_sort_.end(), [](const auto& a, const auto& b) { return a->time < b->time; });
-  for (std::shared_ptr<Event>& event : to_sort_) engine_.push(std::move(event));
+  for (EventPtr& event : to_sort_) engine_.push(std::move(event));
   to_sort_.clear();
   engine_.finish();
 }

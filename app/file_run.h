@@ -73,7 +73,7 @@ class FileRun {
   Handlers handlers_;
   adapters::JsonDecoder decoder_;
   engine::Engine engine_;
-  std::vector<std::shared_ptr<Event>> to_sort_;
+  std::vector<EventPtr> to_sort_;
 };
 
 }  // namespace cepd::app

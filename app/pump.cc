@@ -26,8 +26,8 @@ Pump::Pump(std::shared_ptr<const nfa::Network> network, engine::EngineOptions op
       started_(clock.steady()),
       engine_(std::move(network), options,
               {[this](MatchPtr match) { report(std::move(match)); },
-               [this](const Event& event, DropReason reason) {
-                 sinks_.late->add(reason, event.position, late_detail(event, reason), event.raw);
+               [this](const Event& event, DropReason reason, std::string_view raw) {
+                 sinks_.late->add(reason, event.position, late_detail(event, reason), raw);
                }}) {
   for (adapters::SourceSettings& settings : sources) {
     const SourceId id(settings.name);
@@ -51,9 +51,11 @@ void Pump::report(MatchPtr match) {
   for (state::OutboxRecord& record : action_calls(*match)) sinks_.outbox->add(std::move(record));
 }
 
-void Pump::decode_again(Event& event) {
+EventPtr Pump::decode_again(const Event& event, std::string_view type) {
   const auto source = sources_.find(event.position.source);
-  if (source != sources_.end()) source->second.decoder->decode_again(event, engine_.network().fields());
+  // Of a source that an earlier configuration had: any decoder reads JSON, and the type and time are known.
+  adapters::JsonDecoder& decoder = source != sources_.end() ? *source->second.decoder : any_decoder_;
+  return decoder.decode_again(event, type, engine_.network().fields());
 }
 
 Result<engine::Engine::Restored> Pump::restore() {
@@ -69,7 +71,8 @@ Result<engine::Engine::Restored> Pump::restore() {
     return {};
   }));
   CEPD_TRY(sinks_.outbox->load(backend_));
-  auto restored = engine_.restore(backend_, [this](Event& event) { decode_again(event); });
+  auto restored = engine_.restore(
+      backend_, [this](const Event& event, std::string_view type) { return decode_again(event, type); });
   // What was awake when the state was saved has the usual time to bring its next event.
   for (auto& [id, partition] : partitions_) {
     partition.last_input = clock_.steady();
@@ -97,7 +100,7 @@ void Pump::take(const adapters::Message& message) {
     sinks_.dead_letter->add(failed->reason, message.position, failed->detail, message.bytes);
     return;
   }
-  auto& event = std::get<std::shared_ptr<Event>>(decoded);
+  auto& event = std::get<EventPtr>(decoded);
   // One bad clock must not make the whole fleet late.
   if (event->time > saturating_add(clock_.now(), source.settings.max_future)) {
     sinks_.dead_letter->add(DropReason::kFuture, message.position, "event time " + format_rfc3339(event->time),
@@ -105,7 +108,7 @@ void Pump::take(const adapters::Message& message) {
     return;
   }
   if (const auto warning = made_types_.from_source(engine_.network(), event->type)) spdlog::warn("{}", *warning);
-  engine_.push(std::move(event));
+  engine_.push(std::move(event), message.bytes);
 }
 
 void Pump::tick() {
@@ -145,7 +148,8 @@ Status Pump::save() {
 }
 
 std::size_t Pump::swap(std::shared_ptr<const nfa::Network> network) {
-  return engine_.swap(std::move(network), [this](Event& event) { decode_again(event); });
+  return engine_.swap(std::move(network),
+                      [this](const Event& event, std::string_view type) { return decode_again(event, type); });
 }
 
 }  // namespace cepd::app

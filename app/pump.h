@@ -64,7 +64,7 @@ class Pump {
   using PartitionId = std::pair<SourceId, std::int32_t>;
 
   SourceState& source_of(const SourceId& id) { return sources_.at(id); }
-  void decode_again(Event& event);
+  EventPtr decode_again(const Event& event, std::string_view type);
   std::string late_detail(const Event& event, DropReason reason) const;
   void report(MatchPtr match);
 
@@ -72,6 +72,7 @@ class Pump {
   state::StateBackend& backend_;
   Sinks sinks_;
   std::map<SourceId, SourceState> sources_;
+  adapters::JsonDecoder any_decoder_{{}};
   std::map<PartitionId, PartitionState> partitions_;
   std::chrono::steady_clock::time_point started_;
   std::uint64_t messages_ = 0;

@@ -135,7 +135,7 @@ class Subject {
       if (auto* failed = std::get_if<adapters::DecodeError>(&decoded)) {
         return std::string(drop_reason_name(failed->reason)) + ": " + failed->detail;
       }
-      engine_->push(std::move(std::get<std::shared_ptr<Event>>(decoded)));
+      engine_->push(std::move(std::get<EventPtr>(decoded)), message.bytes);
     }
     if (mode_ == TestMode::kRestoreAfterEachEvent) restore_from_save();
     return {};
@@ -158,8 +158,10 @@ class Subject {
 
  private:
   std::string event_words(const Event& event) const {
-    const std::string type = event.type == kOtherType ? event.other_type : network_->fields().type(event.type).name;
-    return type + " @" + format_duration(event.time.time_since_epoch()) + (event.maker ? ", made by a rule" : "");
+    const std::string type =
+        event.type == kOtherType ? std::string(event.other_type()) : network_->fields().type(event.type).name;
+    return type + " @" + format_duration(event.time.time_since_epoch()) +
+           (event.maker() != nullptr ? ", made by a rule" : "");
   }
 
   void make_engine() {
@@ -169,7 +171,7 @@ class Subject {
     engine_ = std::make_unique<engine::Engine>(
         network_, options,
         engine::Engine::Handlers{[this](MatchPtr match) { note(*match); },
-                                 [this](const Event& event, DropReason reason) {
+                                 [this](const Event& event, DropReason reason, std::string_view) {
                                    late_.push_back("event @" + format_duration(event.time.time_since_epoch()) +
                                                    " was " + std::string(drop_reason_name(reason)));
                                  }});
@@ -182,8 +184,9 @@ class Subject {
     engine_->save(batch);
     CEPD_CHECK(backend_->commit(batch).has_value());
     make_engine();
-    const auto restored =
-        engine_->restore(*backend_, [this](Event& event) { decoder_.decode_again(event, network_->fields()); });
+    const auto restored = engine_->restore(*backend_, [this](const Event& event, std::string_view type) {
+      return decoder_.decode_again(event, type, network_->fields());
+    });
     CEPD_CHECK(restored.has_value());
   }
 

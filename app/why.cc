@@ -32,8 +32,8 @@ std::optional<EventTime> time_of(const std::string& text, TimeUnit unit) {
 }
 
 std::string event_words(const Event& event) {
-  if (event.maker)
-    return "the event that match " + to_string(*event.maker) + " made (" + format_rfc3339(event.time) + ")";
+  if (event.maker() != nullptr)
+    return "the event that match " + to_string(*event.maker()) + " made (" + format_rfc3339(event.time) + ")";
   return "line " + std::to_string(event.position.offset + 1) + " (" + format_rfc3339(event.time) + ")";
 }
 

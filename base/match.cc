@@ -45,12 +45,12 @@ void append_key(std::string& out, const std::vector<KeyPart>& key) {
 }
 
 void append_event(std::string& out, const Event& event, EventsForm form) {
-  if (event.maker) {
-    append_json_string(out, to_string(*event.maker));
+  if (event.maker() != nullptr) {
+    append_json_string(out, to_string(*event.maker()));
   } else if (form == EventsForm::kLines) {
     out += std::to_string(event.position.offset);
-  } else if (form == EventsForm::kFull && !event.raw.empty()) {
-    out += event.raw;
+  } else if (form == EventsForm::kFull && !event.raw().empty()) {
+    out += event.raw();
   } else {
     out += "{\"source\":";
     append_json_string(out, event.position.source.name());

@@ -15,15 +15,15 @@ namespace cepd::engine {
 class DerivedQueue {
  public:
   /// `maker`: index of the rule; rules are sorted by name.
-  void add(std::uint32_t maker, std::uint32_t level, std::shared_ptr<Event> event) {
+  void add(std::uint32_t maker, std::uint32_t level, EventPtr event) {
     if (made_.size() <= level) made_.resize(level + 1);
     made_[level].push_back({maker, std::move(event)});
   }
 
   /// Takes the events made by rules of `level`, in their order. Requires that nothing can make more of them at this
   /// place: all that makes some of lower levels, and the rules of `level` themselves, have been at work.
-  std::vector<std::shared_ptr<Event>> take(std::uint32_t level) {
-    std::vector<std::shared_ptr<Event>> out;
+  std::vector<EventPtr> take(std::uint32_t level) {
+    std::vector<EventPtr> out;
     if (made_.size() <= level) return out;
     std::stable_sort(made_[level].begin(), made_[level].end(),
                      [](const Made& a, const Made& b) { return a.maker < b.maker; });
@@ -36,7 +36,7 @@ class DerivedQueue {
  private:
   struct Made {
     std::uint32_t maker;
-    std::shared_ptr<Event> event;
+    EventPtr event;
   };
   std::vector<std::vector<Made>> made_;  // by level
 };

@@ -18,6 +18,14 @@ namespace cepd::engine {
 /// With several lanes: events pushed before they are handled together.
 constexpr std::size_t kBatch = 512;
 
+namespace {
+
+std::string_view type_name(const Event& event, const FieldPlan& fields) {
+  return event.type == kOtherType ? event.other_type() : std::string_view(fields.type(event.type).name);
+}
+
+}  // namespace
+
 struct Engine::Impl {
   std::shared_ptr<const nfa::Network> network;
   EngineOptions options;
@@ -29,9 +37,9 @@ struct Engine::Impl {
   DerivedQueue derived;               // empty between two places of the total order
   std::vector<std::uint32_t> levels;  // by rule
   std::uint32_t top_level = 0;
-  std::deque<std::shared_ptr<Event>> ready;  // their place in the order is settled; handled with the next drain()
-  std::size_t not_drained = 0;               // events pushed since the last drain()
-  std::vector<EventPtr> batch;               // of drain_by_lane
+  std::deque<EventPtr> ready;   // their place in the order is settled; handled with the next drain()
+  std::size_t not_drained = 0;  // events pushed since the last drain()
+  std::vector<EventPtr> batch;  // of drain_by_lane
   std::uint64_t next_sequence = 1;
   std::uint64_t handled = 0;
   std::vector<std::string>
@@ -65,16 +73,22 @@ struct Engine::Impl {
     }
   }
 
-  void number(Event& event) {
-    event.sequence = next_sequence++;
+  void number(EventPtr& event) {
     // Only an event that still waits is stored, or decoded again after a reload, from its bytes.
-    if (!options.keep_raw) std::string().swap(event.raw);
+    if (!options.keep_raw && !event->raw().empty()) event = with_raw(*event, {});
+    event->sequence = next_sequence++;
+  }
+
+  static EventPtr with_raw(const Event& event, std::string_view raw) {
+    EventDraft draft(event);
+    draft.raw = raw;
+    return draft.build();
   }
 
   /// What can be handled takes its place at once, whenever it is handled: an event of a source that begins later must
   /// not come before it with some numbers of lanes only.
   void settle() {
-    while (std::shared_ptr<Event> event = order.next()) ready.push_back(std::move(event));
+    while (EventPtr event = order.next()) ready.push_back(std::move(event));
   }
 
   /// An instant goes: events in their order, then deadlines (language-details.md section 2).
@@ -92,7 +106,7 @@ struct Engine::Impl {
 
   void drain_by_lane() {
     for (; !ready.empty(); ready.pop_front()) {
-      number(*ready.front());
+      number(ready.front());
       ++handled;
       batch.push_back(std::move(ready.front()));
     }
@@ -119,7 +133,7 @@ struct Engine::Impl {
 
   void drain_by_level() {
     while (!ready.empty()) {
-      std::shared_ptr<Event> event = std::move(ready.front());
+      EventPtr event = std::move(ready.front());
       ready.pop_front();
       fire_due(event->time);
       ++handled;
@@ -153,16 +167,15 @@ struct Engine::Impl {
 
   /// The events that rules of `level` have made at this place; they have all been at work.
   void handle_derived(std::uint32_t level) {
-    for (std::shared_ptr<Event>& event : derived.take(level)) {
+    for (EventPtr& event : derived.take(level)) {
       const std::vector<nfa::RuleInput>& inputs = network->derived_inputs(event->type);
       give(std::move(event), inputs);
     }
   }
 
-  void give(std::shared_ptr<Event> event, const std::vector<nfa::RuleInput>& inputs) {
-    number(*event);
-    const EventPtr shared = std::move(event);
-    for (Lane& lane : lanes) lane.give(shared, inputs, 0);
+  void give(EventPtr event, const std::vector<nfa::RuleInput>& inputs) {
+    number(event);
+    for (Lane& lane : lanes) lane.give(event, inputs, 0);
     report();
   }
 };
@@ -179,9 +192,10 @@ Engine::~Engine() = default;
 
 void Engine::set_max_delay(SourceId source, Micros max_delay) { impl_->order.set_max_delay(source, max_delay); }
 
-void Engine::push(std::shared_ptr<Event> event) {
+void Engine::push(EventPtr event, std::string_view raw) {
+  if (!raw.empty() && impl_->order.would_wait(*event)) event = Impl::with_raw(*event, raw);
   if (const auto reason = impl_->order.offer(event)) {
-    if (impl_->handlers.late) impl_->handlers.late(*event, *reason);
+    if (impl_->handlers.late) impl_->handlers.late(*event, *reason, raw);
     return;
   }
   impl_->settle();
@@ -234,14 +248,8 @@ std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const Deco
       }
     }
   }
-  for (const std::shared_ptr<Event>& event : impl_->order.waiting()) {
-    // The type may be named by a rule for the first time, or not any more.
-    const std::string& name =
-        event->type == kOtherType ? event->other_type : old_network->fields().type(event->type).name;
-    const auto type = impl_->network->fields().find(name);
-    event->other_type = type ? std::string{} : std::string(name);
-    event->type = type.value_or(kOtherType);
-    decode_again(*event);
+  for (EventPtr& event : impl_->order.waiting()) {
+    event = decode_again(*event, type_name(*event, old_network->fields()));
   }
   return kept;
 }
@@ -274,7 +282,7 @@ void Engine::save(state::WriteBatch& batch) {
   }
   batch.clear(Space::kPending);
   std::uint64_t number = 0;
-  for (const std::shared_ptr<Event>& event : impl_->order.waiting()) {
+  for (const EventPtr& event : impl_->order.waiting()) {
     std::string key;
     state::append_ordered(key, number++);
     batch.put(Space::kPending, std::move(key), encode_waiting(*event, impl_->network->fields()));
@@ -323,8 +331,7 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
   CEPD_TRY(backend.scan(Space::kPending, {}, [&](std::string_view, std::string_view record) -> Status {
     auto event = decode_waiting(record, impl_->network->fields());
     if (!event) return std::move(event).error();
-    decode_again(**event);
-    impl_->order.restore_waiting(std::move(*event));
+    impl_->order.restore_waiting(decode_again(**event, type_name(**event, impl_->network->fields())));
     ++restored.waiting;
     return {};
   }));

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/drop_reason.h"
@@ -60,7 +61,7 @@ class Engine {
  public:
   struct Handlers {
     std::function<void(MatchPtr)> match;
-    std::function<void(const Event&, DropReason)> late;  ///< kLate or kLateAfterIdle
+    std::function<void(const Event&, DropReason, std::string_view raw)> late;  ///< kLate or kLateAfterIdle
   };
 
   Engine(std::shared_ptr<const nfa::Network> network, EngineOptions options, Handlers handlers);
@@ -71,7 +72,8 @@ class Engine {
 
   /// Takes one event, in any order, and handles every event that is no longer waiting for an earlier one. With several
   /// lanes it does so for some hundred events at a time, or at the next flush().
-  void push(std::shared_ptr<Event> event);
+  /// `raw`: the bytes it was decoded from, kept while it waits, for a reload. An event is pushed into one engine once.
+  void push(EventPtr event, std::string_view raw = {});
   /// Handles what push() has left to be handled.
   void flush();
 
@@ -86,9 +88,9 @@ class Engine {
   std::size_t waiting() const;  ///< events held back by the watermark
 
   /// Puts a new set of rules in place between two events. Rules with an equal name and fingerprint keep their partial
-  /// matches. `decode_again` fills the fields of a waiting event by the new plan. Returns how many rules kept their
-  /// state.
-  using DecodeAgain = std::function<void(Event&)>;
+  /// matches. `decode_again` reads a waiting event, of the type named, by the new plan. Returns how many rules kept
+  /// their state.
+  using DecodeAgain = std::function<EventPtr(const Event&, std::string_view type)>;
   std::size_t swap(std::shared_ptr<const nfa::Network> network, const DecodeAgain& decode_again);
   const nfa::Network& network() const;
 

@@ -105,27 +105,28 @@ std::optional<EventMaker::Plan> EventMaker::plan_of(const nfa::Network& network,
   return out;
 }
 
-std::shared_ptr<Event> EventMaker::make(const Match& match) const {
+EventPtr EventMaker::make(const Match& match) const {
   const auto& made = match.kind == MatchKind::kTimeout ? on_timeout_ : on_match_;
   if (!made) return nullptr;
-  auto event = std::make_shared<Event>();
-  event->time = match.time;
-  event->type = made->type;
-  event->maker = match.id;
-  event->shadow = match.shadow;
-  event->fields.reserve(made->fields.size());
+  EventDraft event;
+  Arena texts;
+  event.time = match.time;
+  event.type = made->type;
+  event.maker = match.id;
+  event.shadow = match.shadow;
+  event.fields.reserve(made->fields.size());
   for (const Field& field : made->fields) {
     Value value;
     if (!field.item) {
-      value = key_field(match.key, field.path, event->arena);
+      value = key_field(match.key, field.path, texts);
     } else if (field.path.empty()) {
-      value = match.emit[*field.item].value.copied_to(event->arena);
+      value = match.emit[*field.item].value;
     } else if (const Value& whole = match.emit[*field.item].value; whole.kind() == Kind::kJson) {
-      value = json_part(whole.text(), field.path.steps, event->arena);
+      value = json_part(whole.text(), field.path.steps, texts);
     }
-    event->fields.push_back(field.type ? declared_value(value, *field.type) : value);
+    event.fields.push_back(field.type ? declared_value(value, *field.type) : value);
   }
-  return event;
+  return event.build();
 }
 
 }  // namespace cepd::engine

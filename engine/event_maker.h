@@ -18,7 +18,7 @@ class EventMaker {
 
   /// The event that `match` makes, with the emitted items and the key fields as its fields, as far as rules read them.
   /// Null when its rule makes none or no rule reads it.
-  std::shared_ptr<Event> make(const Match& match) const;
+  EventPtr make(const Match& match) const;
 
  private:
   /// Where a field of the made event comes from.

@@ -6,7 +6,7 @@
 namespace cepd::engine {
 namespace {
 /// For a heap whose top is the earliest event.
-bool later(const std::shared_ptr<Event>& a, const std::shared_ptr<Event>& b) {
+bool later(const EventPtr& a, const EventPtr& b) {
   return a->time != b->time ? a->time > b->time : a->position > b->position;
 }
 EventOrder::PartitionId partition_of(const Event& event) { return {event.position.source, event.position.partition}; }
@@ -21,7 +21,7 @@ EventOrder::Partition& EventOrder::partition(const PartitionId& id) {
   return it->second;
 }
 
-std::optional<DropReason> EventOrder::offer(std::shared_ptr<Event>& event) {
+std::optional<DropReason> EventOrder::offer(EventPtr& event) {
   Partition& from = partition(partition_of(*event));
   if (from.idle) {
     from.floor = std::max(from.floor, watermark_);
@@ -54,10 +54,17 @@ bool EventOrder::ready(const Event& event) const {
   return any_active || watermark_ >= event.time;
 }
 
-std::shared_ptr<Event> EventOrder::next() {
+bool EventOrder::would_wait(const Event& event) const {
+  const auto delay = delays_.find(event.position.source);
+  if (delay != delays_.end() && delay->second.count() > 0) return true;
+  return !heap_.empty() || partitions_.size() > 1 ||
+         (partitions_.size() == 1 && partitions_.begin()->first != partition_of(event));
+}
+
+EventPtr EventOrder::next() {
   if (heap_.empty() || !ready(*heap_.front())) return nullptr;
   std::pop_heap(heap_.begin(), heap_.end(), later);
-  std::shared_ptr<Event> event = std::move(heap_.back());
+  EventPtr event = std::move(heap_.back());
   heap_.pop_back();
   return event;
 }
@@ -92,7 +99,7 @@ void EventOrder::restore_partition(const PartitionId& id, std::optional<EventTim
   restored.idle = idle;
 }
 
-void EventOrder::restore_waiting(std::shared_ptr<Event> event) {
+void EventOrder::restore_waiting(EventPtr event) {
   heap_.push_back(std::move(event));
   std::push_heap(heap_.begin(), heap_.end(), later);
 }

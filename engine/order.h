@@ -28,9 +28,11 @@ class EventOrder {
   void set_max_delay(SourceId source, Micros max_delay) { delays_[source] = max_delay; }
 
   /// Takes the event, or says why it is late; its partition is then awake all the same.
-  std::optional<DropReason> offer(std::shared_ptr<Event>& event);
+  std::optional<DropReason> offer(EventPtr& event);
+  /// False only if the event would be handled at once: nothing has to be remembered of it then.
+  bool would_wait(const Event& event) const;
   /// The next event in order, if it may be handled now.
-  std::shared_ptr<Event> next();
+  EventPtr next();
 
   void set_idle(const PartitionId& partition);
   void advance(EventTime watermark);
@@ -43,12 +45,14 @@ class EventOrder {
 
   const std::map<PartitionId, Partition>& partitions() const { return partitions_; }
   /// Events held back, in no particular order.
-  const std::vector<std::shared_ptr<Event>>& waiting() const { return heap_; }
+  const std::vector<EventPtr>& waiting() const { return heap_; }
+  /// To be read again by new rules: time and position stay as they are.
+  std::vector<EventPtr>& waiting() { return heap_; }
 
   /// For restore: puts back what partitions() and watermark() showed and one waiting event after the other.
   void restore_partition(const PartitionId& id, std::optional<EventTime> greatest, EventTime floor, bool idle);
   void restore_watermark(EventTime watermark) { watermark_ = watermark; }
-  void restore_waiting(std::shared_ptr<Event> event);
+  void restore_waiting(EventPtr event);
 
  private:
   bool ready(const Event& event) const;
@@ -57,7 +61,7 @@ class EventOrder {
 
   std::map<SourceId, Micros> delays_;
   std::map<PartitionId, Partition> partitions_;
-  std::vector<std::shared_ptr<Event>> heap_;  // binary heap, earliest on top
+  std::vector<EventPtr> heap_;  // binary heap, earliest on top
   EventTime watermark_ = kMinTime;
   bool ended_ = false;
 };

@@ -19,10 +19,10 @@ void append_text_with_size(std::string& out, std::string_view text) {
 }
 
 void append_position(std::string& out, const Event& event) {
-  if (event.maker) {
+  if (const MatchId* maker = event.maker()) {
     out += 'd';
-    append_size(out, event.maker->high);
-    append_size(out, event.maker->low);
+    append_size(out, maker->high);
+    append_size(out, maker->low);
     return;
   }
   out += 'p';

@@ -19,42 +19,42 @@ void append_ordered(std::string& out, const MatchId& hash) {
 
 void write_event(Writer& out, const Event& event) {
   out.number(static_cast<std::uint64_t>(event.type));
-  out.text(event.other_type);
+  out.text(event.other_type());
   out.time(event.time);
   out.number(event.sequence);
   out.position(event.position);
-  out.byte(static_cast<std::uint8_t>((event.maker ? 1 : 0) | (event.shadow ? 2 : 0)));
-  if (event.maker) out.match_id(*event.maker);
-  out.number(event.fields.size());
-  for (const Value& field : event.fields) out.value(field);
+  out.byte(static_cast<std::uint8_t>((event.maker() != nullptr ? 1 : 0) | (event.shadow ? 2 : 0)));
+  if (event.maker() != nullptr) out.match_id(*event.maker());
+  out.number(event.fields().size());
+  for (const Value& field : event.fields()) out.value(field);
 }
 
 EventPtr read_event(Reader& in, const StoredPlan& plan) {
-  auto event = std::make_shared<Event>();
+  EventDraft event;
   const StoredPlan::Type* type = plan.find(in.number());
   if (type == nullptr) {
     in.fail();
-    return event;
+    return event.build();
   }
-  event->type = type->present;
-  event->other_type = std::string(in.text());
+  event.type = type->present;
+  event.other_type = in.text();
   // A type that no rule names any more is only told apart by its name.
-  if (event->type == kOtherType && event->other_type.empty()) event->other_type = type->name;
-  event->time = in.time();
-  event->sequence = in.number();
-  event->position = in.position();
+  if (event.type == kOtherType && event.other_type.empty()) event.other_type = type->name;
+  event.time = in.time();
+  event.sequence = in.number();
+  event.position = in.position();
   const std::uint8_t flags = in.byte();
-  if ((flags & 1) != 0) event->maker = in.match_id();
-  event->shadow = (flags & 2) != 0;
+  if ((flags & 1) != 0) event.maker = in.match_id();
+  event.shadow = (flags & 2) != 0;
   const std::size_t fields = in.count();
   for (std::size_t i = 0; i < fields && in.ok(); ++i) {
     const Value value = in.value();
     const auto slot = i < type->slots.size() ? type->slots[i] : std::nullopt;
     if (!slot) continue;
-    if (event->fields.size() <= *slot) event->fields.resize(*slot + 1);
-    event->fields[*slot] = value.copied_to(event->arena);
+    if (event.fields.size() <= *slot) event.fields.resize(*slot + 1);
+    event.fields[*slot] = value;
   }
-  return event;
+  return event.build();
 }
 
 void write_times(Writer& out, const std::deque<EventTime>& times) {
@@ -213,24 +213,24 @@ Result<std::unique_ptr<KeyState>> decode_key(std::string_view record, const Stor
 
 std::string encode_waiting(const Event& event, const FieldPlan& plan) {
   Writer out;
-  out.text(event.type == kOtherType ? event.other_type : plan.type(event.type).name);
+  out.text(event.type == kOtherType ? event.other_type() : plan.type(event.type).name);
   out.time(event.time);
   out.position(event.position);
-  out.text(event.raw);
+  out.text(event.raw());
   return out.take();
 }
 
-Result<std::shared_ptr<Event>> decode_waiting(std::string_view record, const FieldPlan& present) {
+Result<EventPtr> decode_waiting(std::string_view record, const FieldPlan& present) {
   Reader in(record);
-  auto event = std::make_shared<Event>();
-  const std::string name(in.text());
-  event->type = present.find(name).value_or(kOtherType);
-  if (event->type == kOtherType) event->other_type = name;
-  event->time = in.time();
-  event->position = in.position();
-  event->raw = std::string(in.text());
+  EventDraft event;
+  const std::string_view name = in.text();
+  event.type = present.find(name).value_or(kOtherType);
+  if (event.type == kOtherType) event.other_type = name;
+  event.time = in.time();
+  event.position = in.position();
+  event.raw = in.text();
   if (!in.at_end()) return corrupt("waiting event");
-  return event;
+  return event.build();
 }
 
 std::string encode_order(const EventOrder& order, std::uint64_t next_sequence) {

@@ -49,7 +49,7 @@ Result<std::unique_ptr<KeyState>> decode_key(std::string_view record, const Stor
                                              const nfa::Automaton& automaton);
 
 std::string encode_waiting(const Event& event, const FieldPlan& plan);
-Result<std::shared_ptr<Event>> decode_waiting(std::string_view record, const FieldPlan& present);
+Result<EventPtr> decode_waiting(std::string_view record, const FieldPlan& present);
 
 std::string encode_order(const EventOrder& order, std::uint64_t next_sequence);
 Status decode_order(std::string_view record, EventOrder& order, std::uint64_t& next_sequence);

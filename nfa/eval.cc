@@ -240,9 +240,9 @@ Value read_property(const plan::FieldRef& ref, const Event& event, const FieldPl
     case plan::Property::kTime:
       return Value::timestamp(event.time);
     case plan::Property::kType:
-      return Value::string(event.type == kOtherType ? event.other_type : fields.type(event.type).name);
+      return Value::string(event.type == kOtherType ? event.other_type() : fields.type(event.type).name);
     case plan::Property::kMade:
-      return Value::boolean(event.maker.has_value());
+      return Value::boolean(event.maker() != nullptr);
     case plan::Property::kField:
       break;
   }

@@ -5,6 +5,8 @@
 using cepd::DeclaredField;
 using cepd::DropReason;
 using cepd::Event;
+using cepd::EventDraft;
+using cepd::EventPtr;
 using cepd::FieldPath;
 using cepd::FieldPlan;
 using cepd::FieldType;
@@ -39,12 +41,12 @@ Message message(std::string bytes, std::string topic = {}) {
   return m;
 }
 
-std::shared_ptr<Event> decoded(JsonDecoder& decoder, const FieldPlan& plan, std::string bytes, std::string topic = {}) {
+EventPtr decoded(JsonDecoder& decoder, const FieldPlan& plan, std::string bytes, std::string topic = {}) {
   auto result = decoder.decode(message(std::move(bytes), std::move(topic)), plan);
   if (const auto* error = std::get_if<DecodeError>(&result)) {
     FAIL(std::string(drop_reason_name(error->reason)), ": ", error->detail);
   }
-  return std::get<std::shared_ptr<Event>>(result);
+  return std::get<EventPtr>(result);
 }
 
 /// "reason: detail", or "ok".
@@ -91,15 +93,17 @@ std::string time_refused(const std::string& json, cepd::TimeUnit unit = cepd::Ti
 }  // namespace
 
 TEST_CASE("decoder: type, time, position, raw bytes and fields") {
-  JsonDecoder decoder({});
+  DecoderOptions options;
+  options.keep_raw = true;
+  JsonDecoder decoder(options);
   const FieldPlan plan = plan_of({FieldPath::of("item"), FieldPath::of("price"), FieldPath::of("gone")});
   const std::string text = R"( {"price": 9.5, "type": "t", "item": "b\u00fcch", "ts": 1500, "other": [1]} )";
   const auto event = decoded(decoder, plan, text);
   CHECK(event->type == *plan.find("t"));
-  CHECK(event->other_type.empty());
+  CHECK(event->other_type().empty());
   CHECK(to_us(event->time) == 1'500'000);
   CHECK(event->position == cepd::SourcePosition{cepd::SourceId("s"), 3, 7});
-  CHECK(event->raw == text);
+  CHECK(event->raw() == text);
   CHECK(event->field(0).text() == "b\u00fcch");
   CHECK(event->field(1).as_double() == 9.5);
   CHECK(event->field(2).is_null());
@@ -114,11 +118,9 @@ TEST_CASE("decoder: strings outlive the parser's buffers and the message") {
   CHECK(second->field(0).text() == "other other other other other");
 }
 
-TEST_CASE("decoder: raw bytes are left out when asked") {
-  DecoderOptions options;
-  options.keep_raw = false;
-  JsonDecoder decoder(options);
-  CHECK(decoded(decoder, plan_of({}), R"({"type":"t","ts":0})")->raw.empty());
+TEST_CASE("decoder: raw bytes are left out unless asked for") {
+  JsonDecoder decoder({});
+  CHECK(decoded(decoder, plan_of({}), R"({"type":"t","ts":0})")->raw().empty());
 }
 
 TEST_CASE("decoder: numbers") {
@@ -138,12 +140,14 @@ TEST_CASE("decoder: numbers") {
 }
 
 TEST_CASE("decoder: an over-long integer changes nothing else of the text") {
-  JsonDecoder decoder({});
+  DecoderOptions options;
+  options.keep_raw = true;
+  JsonDecoder decoder(options);
   const FieldPlan plan = plan_of({FieldPath::of("a"), path({std::string("b"), std::int64_t{1}}), FieldPath::of("c")});
   const std::string text =
       R"({"type":"t","ts":12,"a":"12345678901234567890123 \" 1","b":[1,123456789012345678901234567890],"c":-7})";
   const auto event = decoded(decoder, plan, text);
-  CHECK(event->raw == text);
+  CHECK(event->raw() == text);
   CHECK(event->field(0).text() == "12345678901234567890123 \" 1");
   CHECK(event->field(1).as_double() == 123456789012345678901234567890.0);
   CHECK(event->field(2).as_int() == -7);
@@ -287,14 +291,14 @@ TEST_CASE("decoder: types that no rule names") {
   plan.add_field(kOtherType, FieldPath::of("y"));
   const auto other = decoded(decoder, plan, R"({"type":"zzz","ts":0,"x":1,"y":2})");
   CHECK(other->type == kOtherType);
-  CHECK(other->other_type == "zzz");
-  CHECK(other->fields.size() == 1);
+  CHECK(other->other_type() == "zzz");
+  CHECK(other->fields().size() == 1);
   CHECK(other->field(0).as_int() == 2);
   const auto earlier = decoded(decoder, plan, R"({"type":"earlier","ts":0,"x":1,"y":2})");
   CHECK(earlier->type == kOtherType);
-  CHECK(earlier->other_type == "earlier");
+  CHECK(earlier->other_type() == "earlier");
   const auto named = decoded(decoder, plan, R"({"type":"t","ts":0,"x":1,"y":2})");
-  CHECK(named->other_type.empty());
+  CHECK(named->other_type().empty());
   CHECK(named->field(0).as_int() == 1);
   CHECK(named->field(1).as_int() == 2);
 }
@@ -303,7 +307,7 @@ TEST_CASE("decoder: a plan that grows, and another plan at the same address") {
   JsonDecoder decoder({});
   FieldPlan plan = plan_of({FieldPath::of("x")});
   const std::string text = R"({"type":"t","ts":0,"x":1,"y":"two"})";
-  CHECK(decoded(decoder, plan, text)->fields.size() == 1);
+  CHECK(decoded(decoder, plan, text)->fields().size() == 1);
   plan.add_field(*plan.find("t"), FieldPath::of("y"));
   CHECK(decoded(decoder, plan, text)->field(1).text() == "two");
   plan = plan_of({FieldPath::of("y"), FieldPath::of("x")});
@@ -322,7 +326,7 @@ TEST_CASE("decoder: type from the topic's last level") {
   JsonDecoder decoder(options);
   const FieldPlan plan = plan_of({});
   CHECK(decoded(decoder, plan, R"({"ts":0})", "shop/7/t")->type == *plan.find("t"));
-  CHECK(decoded(decoder, plan, R"({"ts":0,"type":"ignored"})", "u")->other_type == "u");
+  CHECK(decoded(decoder, plan, R"({"ts":0,"type":"ignored"})", "u")->other_type() == "u");
   CHECK(refused(decoder, plan, R"({"ts":0})", "shop/") == "no_type: the topic's last level is empty");
 }
 
@@ -430,10 +434,11 @@ TEST_CASE("decoder: a declared type that no rule names is checked too") {
 TEST_CASE("decoder: fields are read again by a newer plan") {
   DecoderOptions options;
   options.type_from_topic = true;
+  options.keep_raw = true;
   JsonDecoder decoder(options);
   FieldPlan plan = plan_of({FieldPath::of("x")});
-  const auto known = decoded(decoder, plan, R"({"ts":0,"x":1,"y":"two"})", "a/t");
-  const auto other = decoded(decoder, plan, R"({"ts":0,"x":1,"y":"two"})", "a/u");
+  auto known = decoded(decoder, plan, R"({"ts":0,"x":1,"y":"two"})", "a/t");
+  auto other = decoded(decoder, plan, R"({"ts":0,"x":1,"y":"two"})", "a/u");
   CHECK(other->type == kOtherType);
 
   FieldPlan next = plan;
@@ -443,22 +448,21 @@ TEST_CASE("decoder: fields are read again by a newer plan") {
   next.set_named(u);
   next.add_field(u, FieldPath::of("y"));
   next.declare(u, {{"x", FieldType::kString, false}});
-  decoder.decode_again(*known, next);
+  known = decoder.decode_again(*known, "t", next);
   CHECK(known->type == kOtherType);  // not named any more
-  CHECK(known->other_type == "t");
-  decoder.decode_again(*other, next);
+  CHECK(known->other_type() == "t");
+  other = decoder.decode_again(*other, "u", next);
   CHECK(other->type == u);
-  CHECK(other->other_type.empty());
+  CHECK(other->other_type().empty());
   CHECK(other->field(0).text() == "two");
   next.set_named(*next.find("t"));
-  decoder.decode_again(*known, next);
+  known = decoder.decode_again(*known, "t", next);
   CHECK(known->type == *next.find("t"));
   CHECK(known->field(0).as_int() == 1);
   CHECK(known->field(1).text() == "two");
 
-  Event restored;
+  EventDraft restored;
   restored.type = u;
   restored.fields = {Value::integer(4)};
-  decoder.decode_again(restored, next);
-  CHECK(restored.field(0).as_int() == 4);
+  CHECK(decoder.decode_again(*restored.build(), "u", next)->field(0).as_int() == 4);
 }

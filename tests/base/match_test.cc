@@ -11,11 +11,11 @@ namespace {
 
 FieldPath path(std::initializer_list<FieldPath::Step> steps) { return FieldPath{steps}; }
 
-EventPtr event(std::int64_t offset, std::string raw = {}) {
-  auto made = std::make_shared<Event>();
-  made->position = {SourceId("orders"), 2, offset};
-  made->raw = std::move(raw);
-  return made;
+EventPtr event(std::int64_t offset, std::string_view raw = {}) {
+  EventDraft made;
+  made.position = {SourceId("orders"), 2, offset};
+  made.raw = raw;
+  return made.build();
 }
 
 void fill(Match& made) {
@@ -64,9 +64,9 @@ TEST_CASE("match: whole events where they are there, positions where not") {
 TEST_CASE("match: derived events stand as their maker, windows have no events") {
   Match made;
   fill(made);
-  auto derived = std::make_shared<Event>();
-  derived->maker = MatchId{0, 0xff};
-  made.bindings = {{"a", {derived}}};
+  EventDraft derived;
+  derived.maker = MatchId{0, 0xff};
+  made.bindings = {{"a", {derived.build()}}};
   for (const EventsForm form : {EventsForm::kLines, EventsForm::kFull, EventsForm::kPositions})
     CHECK(to_json(made, form).find(R"("a":["000000000000000000000000000000ff"])") != std::string::npos);
   made.kind = MatchKind::kWindow;

@@ -27,7 +27,7 @@ class Chain {
   }
   std::size_t reload(const std::string& rules) {
     network_ = network_of(rules, &network_->fields());
-    return engine_->swap(network_, [](Event&) {});
+    return engine_->swap(network_, test::unread);
   }
   /// Saves, and goes on in another engine that is restored from it.
   void restart() {
@@ -35,7 +35,7 @@ class Chain {
     engine_->save(batch);
     REQUIRE(backend_->commit(batch).has_value());
     make();
-    REQUIRE(engine_->restore(*backend_, [](Event&) {}).has_value());
+    REQUIRE(engine_->restore(*backend_, test::unread).has_value());
   }
   Engine* operator->() { return engine_.get(); }
   std::vector<std::string> take() { return std::exchange(seen_, {}); }
@@ -56,7 +56,7 @@ class Chain {
                        std::to_string(to_us(match.time) / 1'000'000);
     for (const Binding& binding : match.bindings) {
       for (const EventPtr& event : binding.events) {
-        text += " " + (event->maker ? names_.at(*event->maker) : std::to_string(event->position.offset));
+        text += " " + (event->maker() != nullptr ? names_.at(*event->maker()) : std::to_string(event->position.offset));
       }
     }
     seen_.push_back(text);

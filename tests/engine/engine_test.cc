@@ -23,19 +23,20 @@ class Watched {
   }
 
   void make() {
-    engine_ = std::make_unique<Engine>(network_, options_,
-                                       Engine::Handlers{[this](MatchPtr match) { note(*match); },
-                                                        [this](const Event& event, DropReason reason) {
-                                                          seen.push_back(std::string(drop_reason_name(reason)) + ":" +
-                                                                         std::to_string(event.position.offset));
-                                                        }});
+    engine_ =
+        std::make_unique<Engine>(network_, options_,
+                                 Engine::Handlers{[this](MatchPtr match) { note(*match); },
+                                                  [this](const Event& event, DropReason reason, std::string_view) {
+                                                    seen.push_back(std::string(drop_reason_name(reason)) + ":" +
+                                                                   std::to_string(event.position.offset));
+                                                  }});
   }
   void push(const std::string& type, double seconds, std::int64_t offset, test::Fields fields = {}) {
     engine_->push(make_event(network_->fields(), type, seconds, offset, fields));
   }
   std::size_t reload(const std::string& rules) {
     network_ = network_of(rules, &network_->fields());
-    return engine_->swap(network_, [](Event&) {});
+    return engine_->swap(network_, test::unread);
   }
   Engine& operator*() { return *engine_; }
   Engine* operator->() { return engine_.get(); }
@@ -175,7 +176,7 @@ TEST_CASE("engine: what was saved goes on after a restore") {
   CHECK(records(*backend, state::Space::kPartial) == 2);
 
   engine.make();
-  const auto restored = engine->restore(*backend, [](Event&) {});
+  const auto restored = engine->restore(*backend, test::unread);
   REQUIRE(restored.has_value());
   CHECK(restored->keys == 2);
   CHECK(restored->dropped == 0);
@@ -200,9 +201,11 @@ TEST_CASE("engine: events held back by max_delay are saved and restored") {
   std::size_t decoded = 0;
   REQUIRE(engine
               ->restore(*backend,
-                        [&](Event& event) {
+                        [&](const Event& event, std::string_view) {
                           ++decoded;
-                          event.fields = {Value::integer(1)};
+                          EventDraft again(event);
+                          again.fields = {Value::integer(1)};
+                          return again.build();
                         })
               .has_value());
   CHECK(decoded == 2);
@@ -216,7 +219,7 @@ TEST_CASE("engine: stored partial matches of a rule that changed are dropped and
   before.push("A", 0, 0, {{"u", Value::integer(1)}});
   save_to(*before, *backend);
   Watched after(network_of("RULE pair KEY u MATCH A THEN B WITHIN 9s"), tracked());
-  const auto restored = after->restore(*backend, [](Event&) {});
+  const auto restored = after->restore(*backend, test::unread);
   REQUIRE(restored.has_value());
   CHECK(restored->keys == 0);
   CHECK(restored->dropped == 1);
@@ -254,7 +257,7 @@ TEST_CASE("engine: a damaged record is an error, never a crash or a wrong partia
     batch.put(state::Space::kPartial, key, record.substr(0, length));
     REQUIRE(backend->commit(batch).has_value());
     engine.make();
-    const auto restored = engine->restore(*backend, [](Event&) {});
+    const auto restored = engine->restore(*backend, test::unread);
     REQUIRE(!restored.has_value());
     CHECK(restored.error().code == Errc::kCorrupt);
   }

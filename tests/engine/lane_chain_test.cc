@@ -72,11 +72,11 @@ class Run {
     const auto backend = state::memory_backend();
     REQUIRE(backend->commit(batch).has_value());
     make(lanes);
-    REQUIRE(engine_->restore(*backend, [](Event&) {}).has_value());
+    REQUIRE(engine_->restore(*backend, test::unread).has_value());
   }
   void reload(const std::string& more) {
     network_ = network_of(more + kRules, &network_->fields());
-    CHECK(engine_->swap(network_, [](Event&) {}) == 7);
+    CHECK(engine_->swap(network_, test::unread) == 7);
   }
   Seen finish() {
     engine_->finish();

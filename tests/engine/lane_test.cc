@@ -52,7 +52,7 @@ std::vector<std::string> run(const std::string& rules, std::size_t lanes, bool s
       engine->saved();
       options.lanes = options.lanes % 4 + 1;  // what is stored does not know of lanes
       make();
-      REQUIRE(engine->restore(*backend, [](Event&) {}).has_value());
+      REQUIRE(engine->restore(*backend, test::unread).has_value());
     }
   }
   engine->finish();

@@ -7,15 +7,15 @@ using engine::EventOrder;
 
 namespace {
 
-std::shared_ptr<Event> event_at(std::int64_t us, const char* source, std::int64_t offset, std::int32_t partition = 0) {
-  auto event = std::make_shared<Event>();
-  event->time = event_time_us(us);
-  event->position = {SourceId(source), partition, offset};
-  return event;
+EventPtr event_at(std::int64_t us, const char* source, std::int64_t offset, std::int32_t partition = 0) {
+  EventDraft event;
+  event.time = event_time_us(us);
+  event.position = {SourceId(source), partition, offset};
+  return event.build();
 }
 
 /// Offers the event and returns why it is late, as text ("" when it is not).
-std::string offer(EventOrder& order, std::shared_ptr<Event> event) {
+std::string offer(EventOrder& order, EventPtr event) {
   const auto reason = order.offer(event);
   return reason ? std::string(drop_reason_name(*reason)) : "";
 }

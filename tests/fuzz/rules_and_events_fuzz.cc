@@ -67,14 +67,15 @@ std::string reports(const std::shared_ptr<const nfa::Network>& network, const st
     message.position = {SourceId("fuzz"), 0, offset++};
     message.bytes = line;
     auto decoded = decoder.decode(message, network->fields());
-    if (auto* event = std::get_if<std::shared_ptr<Event>>(&decoded)) engine->push(std::move(*event));
+    if (auto* event = std::get_if<EventPtr>(&decoded)) engine->push(std::move(*event), line);
     if (drive != Drive::kRestored) continue;
     state::WriteBatch batch;
     engine->save(batch);
     CEPD_CHECK(backend->commit(batch).has_value());
     make();
-    const auto restored =
-        engine->restore(*backend, [&](Event& event) { decoder.decode_again(event, network->fields()); });
+    const auto restored = engine->restore(*backend, [&](const Event& event, std::string_view type) {
+      return decoder.decode_again(event, type, network->fields());
+    });
     CEPD_CHECK(restored.has_value());
   }
   engine->finish();

@@ -42,18 +42,18 @@ TEST_CASE("eval: a field's slot depends on the event's type") {
   World w;
   const TypeId other = w.fields.add_type("u");
   plan::FieldRef r = w.ref(Subject::kTested);
-  auto e = std::make_shared<Event>();
-  e->type = other;
-  e->fields = {Value::integer(1), Value::integer(2)};
-  CHECK(show(read_property(r, *e, w.fields)) == "null");
+  EventDraft e;
+  e.type = other;
+  e.fields = {Value::integer(1), Value::integer(2)};
+  CHECK(show(read_property(r, *e.build(), w.fields)) == "null");
   r.slots = {{w.type, 0}, {other, 1}};
-  CHECK(show(read_property(r, *e, w.fields)) == "int 2");
+  CHECK(show(read_property(r, *e.build(), w.fields)) == "int 2");
   r.slots = {{kOtherType, 0}, {w.type, 1}};  // all types that are not in the list
-  CHECK(show(read_property(r, *e, w.fields)) == "int 1");
-  e->type = kOtherType;
-  CHECK(show(read_property(r, *e, w.fields)) == "int 1");
-  e->fields.clear();
-  CHECK(show(read_property(r, *e, w.fields)) == "null");
+  CHECK(show(read_property(r, *e.build(), w.fields)) == "int 1");
+  e.type = kOtherType;
+  CHECK(show(read_property(r, *e.build(), w.fields)) == "int 1");
+  e.fields.clear();
+  CHECK(show(read_property(r, *e.build(), w.fields)) == "null");
 }
 
 TEST_CASE("eval: ts and type are fields of every event") {
@@ -64,9 +64,9 @@ TEST_CASE("eval: ts and type are fields of every event") {
   CHECK(w.text(node(r)) == "timestamp 1970-01-01T00:00:01.500Z");
   r.property = plan::Property::kType;
   CHECK(w.text(node(r)) == "string t");
-  Event unnamed;
+  EventDraft unnamed;
   unnamed.other_type = "door/open";
-  CHECK(show(read_property(r, unnamed, w.fields)) == "string door/open");
+  CHECK(show(read_property(r, *unnamed.build(), w.fields)) == "string door/open");
 }
 
 TEST_CASE("eval: keys, emitted items and templates") {

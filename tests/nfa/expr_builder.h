@@ -67,11 +67,11 @@ struct World {
   EvalErrors errors;
 
   EventPtr event(const Value& vx, const Value& vy = {}, std::int64_t at_us = 0) const {
-    auto e = std::make_shared<Event>();
-    e->type = type;
-    e->time = event_time_us(at_us);
-    e->fields = {vx.copied_to(e->arena), vy.copied_to(e->arena)};
-    return e;
+    EventDraft e;
+    e.type = type;
+    e.time = event_time_us(at_us);
+    e.fields = {vx, vy};
+    return e.build();
   }
   void bind(int element, const Value& vx, const Value& vy = {}, std::int64_t at_us = 0) {
     bound.push_back({plan::ElementId(element), event(vx, vy, at_us)});

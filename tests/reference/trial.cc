@@ -61,9 +61,9 @@ class Subject {
     message.position = {SourceId(given.source), given.partition, given.offset};
     message.bytes = json_of(given, std::string(kTypeField), std::string(kTimeField));
     auto decoded = decoder_.decode(message, network_->fields());
-    auto* event = std::get_if<std::shared_ptr<cepd::Event>>(&decoded);
+    auto* event = std::get_if<cepd::EventPtr>(&decoded);
     CEPD_CHECK(event != nullptr);
-    engine_->push(std::move(*event));
+    engine_->push(std::move(*event), message.bytes);
     if (drive_.restored) restore();
   }
   Lines finish() {
@@ -85,7 +85,8 @@ class Subject {
     engine_options.lanes = drive_.lanes;
     engine_ = std::make_unique<engine::Engine>(
         network_, engine_options,
-        engine::Engine::Handlers{[this](MatchPtr match) { add(*match); }, [](const cepd::Event&, DropReason) {}});
+        engine::Engine::Handlers{[this](MatchPtr match) { add(*match); },
+                                 [](const cepd::Event&, DropReason, std::string_view) {}});
     for (const auto& [source, delay] : trial_.max_delay) engine_->set_max_delay(SourceId(source), delay);
   }
   void restore() {
@@ -94,8 +95,9 @@ class Subject {
     engine_->save(batch);
     CEPD_CHECK(backend_->commit(batch).has_value());
     make();
-    const auto restored =
-        engine_->restore(*backend_, [this](cepd::Event& event) { decoder_.decode_again(event, network_->fields()); });
+    const auto restored = engine_->restore(*backend_, [this](const cepd::Event& event, std::string_view type) {
+      return decoder_.decode_again(event, type, network_->fields());
+    });
     CEPD_CHECK(restored.has_value());
   }
 
@@ -110,7 +112,7 @@ class Subject {
     for (const Binding& binding : match.bindings) {
       auto& places = line.bindings.emplace_back(binding.name, std::vector<std::string>{}).second;
       for (const cepd::EventPtr& event : binding.events) {
-        places.push_back(event->maker ? maker_text(*event->maker) : place_text(event->position));
+        places.push_back(event->maker() != nullptr ? maker_text(*event->maker()) : place_text(event->position));
       }
     }
     for (const NamedValue& item : match.emit) line.emit.emplace_back(item.name, item.value);

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "dsl/check.h"
@@ -28,23 +29,26 @@ inline std::shared_ptr<const nfa::Network> network_of(const std::string& text, c
   return nfa::Network::compile(checked.rules);
 }
 
+/// Of no use to a waiting event that was restored with its fields.
+inline EventPtr unread(const Event& event, std::string_view /*type*/) { return EventDraft(event).build(); }
+
 using Fields = std::initializer_list<std::pair<const char*, Value>>;
 
 /// An event of `type` at `seconds` after the epoch; `offset` is its position. Fields that no rule reads are left out.
-inline std::shared_ptr<Event> make_event(const FieldPlan& plan, const std::string& type, double seconds,
-                                         std::int64_t offset, Fields fields = {}, const char* source = "s") {
-  auto event = std::make_shared<Event>();
-  event->type = plan.find(type).value_or(kOtherType);
-  if (event->type == kOtherType) event->other_type = type;
-  event->time = event_time_us(static_cast<std::int64_t>(seconds * 1e6));
-  event->position = {SourceId(source), 0, offset};
+inline EventPtr make_event(const FieldPlan& plan, const std::string& type, double seconds, std::int64_t offset,
+                           Fields fields = {}, const char* source = "s") {
+  EventDraft event;
+  event.type = plan.find(type).value_or(kOtherType);
+  if (event.type == kOtherType) event.other_type = type;
+  event.time = event_time_us(static_cast<std::int64_t>(seconds * 1e6));
+  event.position = {SourceId(source), 0, offset};
   for (const auto& [name, value] : fields) {
-    const auto slot = plan.slot(event->type, FieldPath::of(name));
+    const auto slot = plan.slot(event.type, FieldPath::of(name));
     if (!slot) continue;
-    if (event->fields.size() <= *slot) event->fields.resize(*slot + 1);
-    event->fields[*slot] = value.copied_to(event->arena);
+    if (event.fields.size() <= *slot) event.fields.resize(*slot + 1);
+    event.fields[*slot] = value;
   }
-  return event;
+  return event.build();
 }
 
 }  // namespace cepd::test

@@ -1,0 +1,118 @@
+#include "base/block_pool.h"
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace cepd {
+namespace {
+
+constexpr std::size_t kGrain = 16;        // bytes between two sizes
+constexpr std::size_t kMaxBytes = 1024;   // larger blocks are not pooled
+constexpr std::size_t kChain = 128;       // blocks that change hands together
+constexpr std::size_t kMostChains = 512;  // of one size in the store; what is more goes back to the system
+constexpr std::size_t kSizes = kMaxBytes / kGrain + 1;
+
+struct Free {
+  Free* next;
+};
+struct Chain {
+  Free* first = nullptr;
+  std::size_t count = 0;
+
+  void push(void* block) {
+    first = new (block) Free{first};
+    ++count;
+  }
+  void* pop() {
+    Free* block = first;
+    first = block->next;
+    --count;
+    return block;
+  }
+  void free_all() {
+    while (count > 0) ::operator delete(pop());
+  }
+};
+
+/// What no thread keeps for itself.
+class Store {
+ public:
+  static Store& instance() {
+    static Store store;
+    return store;
+  }
+  ~Store() {
+    for (auto& chains : chains_) {
+      for (Chain& chain : chains) chain.free_all();
+    }
+  }
+  void put(std::size_t size, Chain chain) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (chains_[size].size() < kMostChains) {
+        chains_[size].push_back(chain);
+        return;
+      }
+    }
+    chain.free_all();
+  }
+  Chain take(std::size_t size) {
+    const std::lock_guard lock(mutex_);
+    if (chains_[size].empty()) return {};
+    const Chain chain = chains_[size].back();
+    chains_[size].pop_back();
+    return chain;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::array<std::vector<Chain>, kSizes> chains_;
+};
+
+/// Two chains a size: one that blocks are taken from and given to, and a full or empty one beside it, so that a thread
+/// that takes and gives in turns does not go to the store each time.
+struct OfThread {
+  std::array<Chain, kSizes> working, spare;
+
+  OfThread() { Store::instance(); }  // which must outlive it
+  ~OfThread() {
+    for (std::size_t size = 0; size < kSizes; ++size) {
+      if (working[size].count > 0) Store::instance().put(size, working[size]);
+      if (spare[size].count > 0) Store::instance().put(size, spare[size]);
+    }
+  }
+};
+thread_local OfThread of_thread;
+
+std::size_t size_of(std::size_t bytes) { return (bytes + kGrain - 1) / kGrain; }
+
+}  // namespace
+
+void* BlockPool::allocate(std::size_t bytes) {
+  if (bytes > kMaxBytes) return ::operator new(bytes);
+  const std::size_t size = size_of(bytes);
+  Chain& chain = of_thread.working[size];
+  if (chain.count == 0) {
+    std::swap(chain, of_thread.spare[size]);
+    if (chain.count == 0) chain = Store::instance().take(size);
+    if (chain.count == 0) return ::operator new(size* kGrain);
+  }
+  return chain.pop();
+}
+
+void BlockPool::release(void* block, std::size_t bytes) {
+  if (bytes > kMaxBytes) return ::operator delete(block);
+  const std::size_t size = size_of(bytes);
+  Chain& chain = of_thread.working[size];
+  if (chain.count == kChain) {
+    if (of_thread.spare[size].count > 0) Store::instance().put(size, of_thread.spare[size]);
+    of_thread.spare[size] = std::exchange(chain, Chain{});
+  }
+  chain.push(block);
+}
+
+}  // namespace cepd
