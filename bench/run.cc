@@ -1,0 +1,96 @@
+/// bench_run: see bench/README.md.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+
+#include "bench/workloads.h"
+
+namespace cepd::bench {
+
+const std::vector<Workload>& workloads() {
+  static const std::vector<Workload> kAll{
+      {"w1", "one keyed rule of two steps", run_w1},
+      {"w2", "1 to 100,000 rules", run_w2},
+      {"w3", "rising runs", run_w3},
+      {"w4", "any-match over windows of 100 to 100,000 events", run_w4},
+  };
+  return kAll;
+}
+
+namespace {
+
+constexpr std::size_t kQuickEvents = 20'000;
+
+int print_stream(const std::string& name, std::size_t events) {
+  Stream stream;
+  if (name == "checkout") {
+    stream = checkout::stream(events);
+  } else if (name == "ticks") {
+    stream = ticks::stream(events);
+  } else if (name == "abc") {
+    stream = abc::stream(events);
+  } else {
+    std::cerr << "bench_run: --stream is one of checkout, ticks, abc\n";
+    return 2;
+  }
+  std::cout << lines_of(stream).text();
+  return 0;
+}
+
+std::string text_of(const Options& options) {
+  return std::to_string(options.events) + " events, " + std::to_string(options.lanes) + " lanes, " +
+         std::to_string(options.repeat) + " repetitions, limits " + std::to_string(static_cast<int>(options.limit_s)) +
+         " s and " + std::to_string(options.memory_limit_mb) + " MB";
+}
+
+int run(const Options& options) {
+  Report report(text_of(options));
+  for (const Workload& workload : workloads()) {
+    const auto& wanted = options.workloads;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), workload.name) == wanted.end()) continue;
+    workload.run({options, report});
+  }
+  if (!options.json.empty() && !(std::ofstream(options.json) << report.json())) {
+    std::cerr << "bench_run: cannot write " << options.json << "\n";
+    return 1;
+  }
+  if (report.right()) return 0;
+  std::cerr << "bench_run: wrong numbers of matches\n";
+  return 1;
+}
+
+}  // namespace
+}  // namespace cepd::bench
+
+int main(int argc, char** argv) {
+  using namespace cepd::bench;
+  Options options;
+  std::string stream;
+  std::vector<std::string> names;
+  std::string list;
+  for (const Workload& workload : workloads()) {
+    names.push_back(workload.name);
+    list += "\n  " + workload.name + "  " + workload.about;
+  }
+  CLI::App app("The benchmarks of cepd. Workloads:" + list, "bench_run");
+  app.add_option("--workload", options.workloads, "which, with commas between; default: all")
+      ->delimiter(',')
+      ->check(CLI::IsMember(names));
+  app.add_flag("--quick", options.quick, "small sizes, once: only that all run and count right");
+  app.add_option("--lanes", options.lanes, "threads of the engine")->check(CLI::Range(1, 64));
+  app.add_option("--repeat", options.repeat, "runs of each; median, least and most are told")
+      ->check(CLI::Range(1, 100));
+  app.add_option("--limit", options.limit_s, "most seconds for one run; after it the rate so far counts");
+  app.add_option("--memory-limit", options.memory_limit_mb, "most MB that one run may take");
+  const auto* events = app.add_option("--events", options.events, "length of the streams");
+  app.add_option("--json", options.json, "writes the results to this file");
+  app.add_option("--stream", stream, "prints a stream as JSON lines (checkout, ticks, abc) and ends");
+  CLI11_PARSE(app, argc, argv);
+  if (options.quick) {
+    options.repeat = 1;
+    if (events->count() == 0) options.events = kQuickEvents;
+  }
+  return stream.empty() ? run(options) : print_stream(stream, options.events);
+}
