@@ -238,19 +238,26 @@ void RuleRuntime::adopt(RuleRuntime&& before, DueQueue& due) {
   for (auto& [id, key] : keys_) keys.push_back(key.get());
   for (KeyState* key : keys) {
     key->due_entries = 0;  // the queue starts anew with the new set of rules
-    if (!rule().limit) {
-      key->acted.clear();
-      key->acted_on_timeout.clear();
-    }
+    forget_limit(*key);
     add_deadlines(*key, due);
     erase_if_empty(*key);
   }
 }
 
-void RuleRuntime::put(std::unique_ptr<KeyState> key, DueQueue& due) {
-  add_deadlines(*key, due);
-  std::string id = key->id;
-  keys_.emplace(std::move(id), std::move(key));
+void RuleRuntime::put(std::unique_ptr<KeyState> restored, DueQueue& due) {
+  std::string id = restored->id;
+  KeyState& key = *keys_.emplace(std::move(id), std::move(restored)).first->second;
+  forget_limit(key);
+  add_deadlines(key, due);
+  erase_if_empty(key);
+}
+
+/// The times that a LIMIT counted, where the rule has none any more.
+void RuleRuntime::forget_limit(KeyState& key) {
+  if (rule().limit || (key.acted.empty() && key.acted_on_timeout.empty())) return;
+  key.acted.clear();
+  key.acted_on_timeout.clear();
+  mark_changed(key);
 }
 
 void RuleRuntime::mark_changed(KeyState& key) {

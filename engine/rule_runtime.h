@@ -66,6 +66,7 @@ class RuleRuntime {
   void keep_under_cap(KeyState& key);
   void schedule(KeyState& key, DueQueue& due);
   void add_deadlines(KeyState& key, DueQueue& due);
+  void forget_limit(KeyState& key);
   void mark_changed(KeyState& key);
   void erase_if_empty(KeyState& key);
 

@@ -237,6 +237,31 @@ TEST_CASE("engine: a reload erases what was stored for rules that are gone") {
   CHECK(records(*backend, state::Space::kPartial) == 0);
 }
 
+TEST_CASE("engine: what a LIMIT counted goes with it, also from what is stored") {
+  constexpr const char* kLimited = "RULE r KEY u MATCH A THEN B WITHIN 1h AFTER MATCH NO SKIP LIMIT 1 PER 1h";
+  constexpr const char* kUnlimited = "RULE r KEY u MATCH A THEN B WITHIN 1h AFTER MATCH NO SKIP";
+  const auto backend = state::memory_backend();
+  Watched engine(network_of(kLimited), tracked());
+  engine.push("A", 0, 0, {{"u", Value::integer(1)}});
+  engine.push("B", 1, 1, {{"u", Value::integer(1)}});
+  engine.push("A", 2, 2, {{"u", Value::integer(1)}});
+  save_to(*engine, *backend);
+  SUBCASE("over a reload") {
+    engine.reload(kUnlimited);
+    save_to(*engine, *backend);
+  }
+  SUBCASE("over a restart") {
+    Watched unlimited(network_of(kUnlimited), tracked());
+    REQUIRE(unlimited->restore(*backend, test::unread).has_value());
+    save_to(*unlimited, *backend);
+  }
+  Watched after(network_of(kLimited), tracked());
+  REQUIRE(after->restore(*backend, test::unread).has_value());
+  after.push("B", 3, 3, {{"u", Value::integer(1)}});
+  CHECK(after.seen == Seen{"r@3 A:2 B:3"});
+  CHECK(after->counts().front().suppressed == 0);
+}
+
 TEST_CASE("engine: a damaged record is an error, never a crash or a wrong partial match") {
   const auto backend = state::memory_backend();
   Watched engine(network_of("RULE pair KEY u MATCH A+ THEN B WITHIN 10s"), tracked());
