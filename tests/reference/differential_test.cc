@@ -1,5 +1,5 @@
-/// The engine against the reference, over random rules and inputs. A failing case prints its seed and the smallest rule
-/// and input that still fail.
+/// The engine against the reference and against the plain engine, over random rules and inputs. A failing case prints
+/// its seed and the smallest rule and input that still fail.
 ///
 ///   CEPD_RANDOM_CASES=200000  how many cases (the nightly run); by default 5,000
 ///   CEPD_RANDOM_FIRST=900000  from which seed on; by default 1
@@ -12,8 +12,10 @@
 #include "dsl/parse.h"
 #include "dsl/print.h"
 #include "tests/reference/random_input.h"
+#include "tests/reference/random_operation.h"
 #include "tests/reference/random_rule.h"
 #include "tests/reference/shrink.h"
+#include "tests/reference/subject.h"
 
 using namespace cepd;
 using namespace cepd::reference;
@@ -52,8 +54,7 @@ struct Refused {
 };
 
 /// The case of a seed.
-Trial trial_of(std::uint64_t seed, Refused& refused) {
-  Random random(seed);
+Trial trial_of(Random& random, Refused& refused) {
   const Statements rules = random_rules(random, supported(), [&](const Statements& so_far) {
     const std::string why = refusal(with_rules({}, so_far).rules.text);
     if (why.empty()) return true;
@@ -67,28 +68,36 @@ Trial trial_of(std::uint64_t seed, Refused& refused) {
   return trial;
 }
 
-/// The engine's results where they are not the reference's.
-std::optional<Lines> wrong(const Trial& trial, const Lines& right, const Drive& drive) {
-  Lines lines = by_engine(trial, drive);
-  return lines == right ? std::nullopt : std::optional(std::move(lines));
-}
+/// What others make of a trial.
+struct Judges {
+  Networks networks;
+  std::optional<Lines> reference;  ///< none where it cannot judge: that is no failure
+  Outcome plain;
+};
 
-std::vector<Drive> drives_of(std::uint64_t seed) {
-  std::vector<Drive> out{{1, false}, {1, true}, {4, false}};
-  // Threads are slow to start and stop, and this does so for every event.
-  if (seed % 10 == 0) out.push_back({4, true});
+Judges judges_of(const Trial& trial) {
+  Judges out{networks_of(trial), std::nullopt, {}};
+  out.plain = by_plain(trial, out.networks);
+  if (!trial.reloads.empty() || trial.cap || trial.state_ttl) return out;
+  try {
+    out.reference = by_reference(trial);
+  } catch (const TooManyRuns&) {
+  } catch (const OutsideSubset&) {
+  }
   return out;
 }
 
-/// A trial that the reference cannot judge is no failure.
-std::optional<Lines> judged(const Trial& trial) {
-  try {
-    return by_reference(trial);
-  } catch (const TooManyRuns&) {
-    return std::nullopt;
-  } catch (const OutsideSubset&) {
-    return std::nullopt;
-  }
+bool wrong(const Judges& judges, const Outcome& engine) {
+  return (judges.reference && engine.results != *judges.reference) || engine.in_full != judges.plain.in_full;
+}
+
+std::vector<Drive> drives_of(std::uint64_t seed) {
+  const std::size_t lanes = seed % 2 == 0 ? 4 : 2;
+  const std::size_t every = seed % 4 < 2 ? 1 : 3;
+  std::vector<Drive> out{{1, 0}, {1, every}, {lanes, 0}};
+  // Threads are slow to start and stop, and this does so for every event.
+  if (seed % 10 < 2) out.push_back({lanes, every});
+  return out;
 }
 
 bool binds_derived(const std::string& line) {
@@ -103,36 +112,59 @@ std::string text_of(const Lines& lines) {
 
 std::string report(const Trial& trial, const Drive& drive) {
   const Trial small = shrunk(trial, [&](const Trial& candidate) {
-    const auto right = judged(candidate);
-    return right && wrong(candidate, *right, drive);
+    const Judges judges = judges_of(candidate);
+    return wrong(judges, by_engine(candidate, judges.networks, drive));
   });
-  return "\n" + printed(small) + "reference:\n" + text_of(*judged(small)) + drive.text() + ":\n" +
-         text_of(by_engine(small, drive));
+  const Judges judges = judges_of(small);
+  const Outcome engine = by_engine(small, judges.networks, drive);
+  std::string out = "\n" + printed(small);
+  if (judges.reference && engine.results != *judges.reference) {
+    out += "reference:\n" + text_of(*judges.reference) + drive.text() + ":\n" + text_of(engine.results);
+  }
+  if (engine.results != judges.plain.results) {
+    out += "plain:\n" + text_of(judges.plain.results) + drive.text() + ":\n" + text_of(engine.results);
+  } else if (engine.in_full != judges.plain.in_full) {
+    out += "plain:\n" + text_of(judges.plain.in_full) + drive.text() + ":\n" + text_of(engine.in_full);
+  }
+  return out;
+}
+
+/// Fails the test where the engine does something else than `judges` say, and says true.
+bool fails(std::uint64_t seed, const Trial& trial, const Judges& judges) {
+  for (const Drive& drive : drives_of(seed)) {
+    if (!wrong(judges, by_engine(trial, judges.networks, drive))) continue;
+    FAIL_CHECK("CEPD_RANDOM_SEED=" << seed << report(trial, drive));
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
 
-TEST_CASE("differential: the engine does what the reference does") {
+TEST_CASE("differential: the engine does what the references do") {
   const auto one = from_environment("CEPD_RANDOM_SEED");
   const std::uint64_t cases = one ? 1 : from_environment("CEPD_RANDOM_CASES").value_or(kCases);
   const std::uint64_t first = one ? *one : from_environment("CEPD_RANDOM_FIRST").value_or(kFirstSeed);
   Refused refused;
-  std::size_t unjudged = 0, with_results = 0, with_chains = 0, failures = 0;
+  std::size_t unjudged = 0, with_results = 0, with_chains = 0, over_cap = 0, failures = 0;
   for (std::uint64_t seed = first; seed < first + cases && failures < 10; ++seed) {
-    const Trial trial = trial_of(seed, refused);
-    const auto right = judged(trial);
-    if (!right) {
+    Random random(seed);
+    Trial trial = trial_of(random, refused);
+    const Judges judges = judges_of(trial);
+    if (!judges.reference) {
       ++unjudged;
       continue;
     }
-    with_results += right->empty() ? 0 : 1;
-    with_chains += std::any_of(right->begin(), right->end(), binds_derived) ? 1 : 0;
-    for (const Drive& drive : drives_of(seed)) {
-      if (!wrong(trial, *right, drive)) continue;
-      ++failures;
-      FAIL_CHECK("CEPD_RANDOM_SEED=" << seed << report(trial, drive));
-      break;
-    }
+    const Lines& results = judges.plain.results;
+    with_results += results.empty() ? 0 : 1;
+    with_chains += std::any_of(results.begin(), results.end(), binds_derived) ? 1 : 0;
+    failures += fails(seed, trial, judges) ? 1 : 0;
+
+    add_random_operation(trial, random);
+    const Judges operated = judges_of(trial);
+    const std::string counts = text_of(operated.plain.in_full);
+    over_cap += counts.find(" over the cap") == std::string::npos ? 0 : 1;
+    failures += fails(seed, trial, operated) ? 1 : 0;
   }
   std::string why;
   std::vector<std::pair<std::size_t, std::string>> reasons;
@@ -142,8 +174,10 @@ TEST_CASE("differential: the engine does what the reference does") {
     why += "\n  " + std::to_string(reasons[i].first) + ": " + reasons[i].second;
   }
   MESSAGE(cases << " cases, " << with_results << " with results, " << with_chains << " with derived events in them, "
-                << unjudged << " too large; rules refused first: " << refused.rules << why);
+                << unjudged << " too large, " << over_cap << " over a cap; rules refused first: " << refused.rules
+                << why);
   if (!one) CHECK(with_results > cases / 4);
   if (!one) CHECK(with_chains > cases / 20);
+  if (!one) CHECK(over_cap > cases / 20);
   CHECK(unjudged <= cases / 50);
 }

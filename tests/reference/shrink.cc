@@ -14,8 +14,17 @@ std::vector<Trial> simpler_inputs(const Trial& trial) {
     change(out.back());
   };
   for (std::size_t i = 0; i < trial.input.size(); ++i) {
-    with([&](Trial& t) { t.input.erase(t.input.begin() + static_cast<std::ptrdiff_t>(i)); });
+    with([&](Trial& t) {
+      t.input.erase(t.input.begin() + static_cast<std::ptrdiff_t>(i));
+      for (Reload& reload : t.reloads) reload.before -= reload.before > i ? 1 : 0;
+    });
   }
+  for (std::size_t i = 0; i < trial.reloads.size(); ++i) {
+    with([&](Trial& t) { t.reloads.erase(t.reloads.begin() + static_cast<std::ptrdiff_t>(i)); });
+    if (trial.reloads[i].change != Change::kNothing) with([&](Trial& t) { t.reloads[i].change = Change::kNothing; });
+  }
+  if (trial.cap) with([](Trial& t) { t.cap = std::nullopt; });
+  if (trial.state_ttl) with([](Trial& t) { t.state_ttl = std::nullopt; });
   if (!trial.max_delay.empty()) {
     with([](Trial& t) {  // one source, in order
       t.max_delay.clear();

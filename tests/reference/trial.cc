@@ -1,27 +1,10 @@
 #include "tests/reference/trial.h"
 
-#include "adapters/decoder.h"
-#include "base/check.h"
-#include "dsl/check.h"
 #include "dsl/parse.h"
-#include "engine/engine.h"
-#include "state/memory_backend.h"
+#include "tests/reference/reload.h"
 
 namespace cepd::reference {
 namespace {
-
-constexpr std::string_view kTypeField = "\x01type";
-constexpr std::string_view kTimeField = "\x01time";
-
-dsl::Checked checked(const std::string& rules) {
-  dsl::Parsed parsed = dsl::parse("random.rules", rules);
-  dsl::CheckOptions options;
-  options.actions = {ActionSchema{"log", {{"message", ArgumentType::kText, true, {}, {}, ""}}, false}};
-  dsl::Checked out = dsl::check({parsed.file}, options, nullptr);
-  if (!parsed.diagnostics.empty()) out.rules = nullptr;
-  out.diagnostics.insert(out.diagnostics.begin(), parsed.diagnostics.begin(), parsed.diagnostics.end());
-  return out;
-}
 
 void append_scalar(std::string& out, const Scalar& scalar) {
   if (const auto* b = std::get_if<bool>(&scalar)) return append_json(out, Value::boolean(*b));
@@ -45,104 +28,6 @@ std::string fields_text(const std::map<std::string, Scalar>& fields, bool quoted
   }
   return out;
 }
-
-/// An engine that can be replaced by one restored from its saved state.
-class Subject {
- public:
-  Subject(const Trial& trial, const Drive& drive) : trial_(trial), drive_(drive), decoder_(options()) {
-    dsl::Checked rules = checked(trial.rules.text);
-    CEPD_CHECK(rules.rules != nullptr);
-    network_ = nfa::Network::compile(rules.rules);
-    make();
-  }
-
-  void give(const Given& given) {
-    adapters::Message message;
-    message.position = {SourceId(given.source), given.partition, given.offset};
-    message.bytes = json_of(given, std::string(kTypeField), std::string(kTimeField));
-    auto decoded = decoder_.decode(message, network_->fields());
-    auto* event = std::get_if<cepd::EventPtr>(&decoded);
-    CEPD_CHECK(event != nullptr);
-    engine_->push(std::move(*event), message.bytes);
-    if (drive_.restored) restore();
-  }
-  Lines finish() {
-    engine_->finish();
-    return std::move(lines_);
-  }
-
- private:
-  static adapters::DecoderOptions options() {
-    adapters::DecoderOptions out;
-    out.type_field = FieldPath::of(std::string(kTypeField));
-    out.time_field = FieldPath::of(std::string(kTimeField));
-    out.time_unit = TimeUnit::kMicros;
-    return out;
-  }
-  void make() {
-    engine::EngineOptions engine_options;
-    engine_options.track_changes = drive_.restored;
-    engine_options.lanes = drive_.lanes;
-    engine_ = std::make_unique<engine::Engine>(
-        network_, engine_options,
-        engine::Engine::Handlers{[this](MatchPtr match) { add(*match); },
-                                 [](const cepd::Event&, DropReason, std::string_view) {}});
-    for (const auto& [source, delay] : trial_.max_delay) engine_->set_max_delay(SourceId(source), delay);
-  }
-  void restore() {
-    engine_->flush();
-    state::WriteBatch batch;
-    engine_->save(batch);
-    CEPD_CHECK(backend_->commit(batch).has_value());
-    make();
-    const auto restored = engine_->restore(*backend_, [this](const cepd::Event& event, std::string_view type) {
-      return decoder_.decode_again(event, type, network_->fields());
-    });
-    CEPD_CHECK(restored.has_value());
-  }
-
-  void add(const Match& match) {
-    Line line;
-    line.kind = match.kind == MatchKind::kMatch ? ResultKind::kMatch : ResultKind::kTimeout;
-    line.rule = match.rule;
-    for (const auto& [path, value] : match.key) {
-      line.key.emplace_back(std::get<std::string>(path.steps.back()), value);
-    }
-    line.time = match.time;
-    for (const Binding& binding : match.bindings) {
-      auto& places = line.bindings.emplace_back(binding.name, std::vector<std::string>{}).second;
-      for (const cepd::EventPtr& event : binding.events) {
-        places.push_back(event->maker() != nullptr ? maker_text(*event->maker()) : place_text(event->position));
-      }
-    }
-    for (const NamedValue& item : match.emit) line.emit.emplace_back(item.name, item.value);
-    line.suppressed = match.suppressed;
-    line.shadow = match.shadow;
-    // An id is that of what the match binds; on two branches of an OR the same may complete at two times.
-    Line bound = line;
-    bound.time = {};
-    bound.emit.clear();
-    bound.suppressed = false;
-    numbers_.emplace(match.id, lines_.size());
-    const bool own_id = ids_.emplace(match.id, text_of(bound)).first->second == text_of(bound);
-    lines_.push_back(text_of(line) + (own_id ? "" : " with the id of another"));
-  }
-
-  std::string maker_text(const MatchId& maker) const {
-    const auto number = numbers_.find(maker);
-    return number == numbers_.end() ? "an unknown maker" : place_text(number->second);
-  }
-
-  const Trial& trial_;
-  Drive drive_;
-  adapters::JsonDecoder decoder_;
-  std::shared_ptr<const nfa::Network> network_;
-  std::unique_ptr<state::StateBackend> backend_ = state::memory_backend();
-  std::unique_ptr<engine::Engine> engine_;
-  Lines lines_;
-  std::map<MatchId, std::size_t> numbers_;  ///< of the results by their ids
-  std::map<MatchId, std::string> ids_;      ///< what they are the ids of
-};
 
 std::shared_ptr<Event> event_of(const Given& given) {
   auto out = std::make_shared<Event>();
@@ -173,19 +58,23 @@ std::string json_of(const Given& given, const std::string& type_field, const std
   return out + (fields.empty() ? "" : ", ") + fields + "}";
 }
 
+dsl::Checked checked(const std::string& rules, const FieldPlan* before) {
+  dsl::Parsed parsed = dsl::parse("random.rules", rules);
+  dsl::CheckOptions options;
+  options.actions = {ActionSchema{"log", {{"message", ArgumentType::kText, true, {}, {}, ""}}, false}};
+  dsl::Checked out = dsl::check({parsed.file}, options, before);
+  if (!parsed.diagnostics.empty()) out.rules = nullptr;
+  out.diagnostics.insert(out.diagnostics.begin(), parsed.diagnostics.begin(), parsed.diagnostics.end());
+  return out;
+}
+
 std::string refusal(const std::string& rules) {
-  const dsl::Checked result = checked(rules);
+  const dsl::Checked result = checked(rules, nullptr);
   if (result.rules != nullptr) return {};
   for (const Diagnostic& diagnostic : result.diagnostics) {
     if (diagnostic.severity == Severity::kError) return diagnostic.message;
   }
   return "refused";
-}
-
-Lines by_engine(const Trial& trial, const Drive& drive) {
-  Subject subject(trial, drive);
-  for (const Given& given : trial.input) subject.give(given);
-  return subject.finish();
 }
 
 std::vector<Result> results_of(const Trial& trial) {
@@ -209,6 +98,11 @@ Lines by_reference(const Trial& trial) {
 
 std::string printed(const Trial& trial) {
   std::string out = trial.rules.text;
+  if (trial.cap) out += "# at most " + std::to_string(*trial.cap) + " partial matches of a rule and key\n";
+  if (trial.state_ttl) out += "# state TTL " + format_duration(*trial.state_ttl) + "\n";
+  for (const Reload& reload : trial.reloads) {
+    out += "# before event " + std::to_string(reload.before) + " a reload, " + text_of(trial, reload) + "\n";
+  }
   bool as_test = true;
   for (const auto& [source, delay] : trial.max_delay) as_test &= source == "s";
   for (const Given& given : trial.input) as_test &= given.source == "s" && given.partition == 0;

@@ -1,8 +1,9 @@
 #pragma once
-/// One rule file with one input, run through the engine and through the reference: the two lists of results.
+/// One rule file with one input, and what the reference makes of them; subject.h: what the engine does.
 
 #include <optional>
 
+#include "dsl/check.h"
 #include "tests/reference/reference.h"
 
 namespace cepd::reference {
@@ -20,30 +21,31 @@ struct Given {
   std::int64_t offset = 0;
 };
 
+/// What a reload does to one of the rules.
+enum class Change : std::uint8_t { kNothing, kCopy, kWithout, kHaving, kEmit, kInto, kLimit, kPolicy, kStatus };
+struct Reload {
+  std::size_t before = 0;  ///< the place in the input; its end: after the last event
+  Change change = Change::kNothing;
+  std::size_t rule = 0;  ///< which rule, counted round
+};
+
 struct Trial {
   dsl::ast::File rules;                     ///< as parsed; `rules.text` is what both sides read
   std::map<std::string, Micros> max_delay;  ///< by source
   std::vector<Given> input;                 ///< in the order of arrival
-};
-
-/// How the engine is driven.
-struct Drive {
-  std::size_t lanes = 1;
-  bool restored = false;  ///< after every event its state is saved, and another engine restored from it
-
-  std::string text() const {
-    return "engine" + (lanes > 1 ? " of " + std::to_string(lanes) + " lanes" : "") +
-           (restored ? ", restored after every event" : "");
-  }
+  // The reference knows nothing of these.
+  std::vector<Reload> reloads;     ///< in the order of their places
+  std::optional<std::size_t> cap;  ///< on the partial matches of a rule and key
+  std::optional<Micros> state_ttl;
 };
 
 using Lines = std::vector<std::string>;
 
+/// Parsed and checked, with what went before them; RuleSet null where they are refused.
+dsl::Checked checked(const std::string& rules, const FieldPlan* before);
 /// Why the rules are refused; empty if they are not.
 std::string refusal(const std::string& rules);
 
-/// Requires rules that are not refused.
-Lines by_engine(const Trial& trial, const Drive& drive);
 /// Throw TooManyRuns and OutsideSubset.
 std::vector<Result> results_of(const Trial& trial);
 Lines by_reference(const Trial& trial);

@@ -1,0 +1,39 @@
+#pragma once
+/// Trials through the engine and through the plain one (tests/plain).
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nfa/network.h"
+#include "tests/reference/trial.h"
+
+namespace cepd::reference {
+
+/// How the engine is driven.
+struct Drive {
+  std::size_t lanes = 1;
+  /// After so many events, again and again, its state is saved and another engine restored from it; 0: never.
+  std::size_t restored_every = 0;
+
+  std::string text() const {
+    return "engine" + (lanes > 1 ? " of " + std::to_string(lanes) + " lanes" : "") +
+           (restored_every == 0   ? ""
+            : restored_every == 1 ? ", restored after every event"
+                                  : ", restored after every " + std::to_string(restored_every) + " events");
+  }
+};
+
+/// The compiled rules of a trial, then those after each of its reloads. Requires rules that are not refused.
+using Networks = std::vector<std::shared_ptr<const nfa::Network>>;
+Networks networks_of(const Trial& trial);
+
+struct Outcome {
+  Lines results;  ///< as by_reference() has them
+  /// Everything that is reported, and the counts of each rule before each reload and at the end.
+  Lines in_full;
+};
+Outcome by_engine(const Trial& trial, const Networks& networks, const Drive& drive);
+Outcome by_plain(const Trial& trial, const Networks& networks);
+
+}  // namespace cepd::reference
