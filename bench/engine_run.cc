@@ -137,6 +137,18 @@ Stretch EngineRun::push(const Lines& lines, std::size_t from, std::size_t to, Li
   return push_each(from, to, limit, [&](std::size_t i) { return reader.decode(i); });
 }
 
+std::vector<double> EngineRun::push_each_timed(const Events& events, std::size_t from, std::size_t to, Limit& limit) {
+  std::vector<double> out;
+  out.reserve(to - from);
+  for (std::size_t i = from; i < to && *limit.reached() == '\0'; ++i) {
+    const Stopwatch watch;
+    engine_->push(events[i]);
+    out.push_back(watch.seconds() * 1e6);
+  }
+  engine_->flush();
+  return out;
+}
+
 std::uint64_t EngineRun::partial_matches() const {
   std::uint64_t total = 0;
   for (const engine::RuleCounts& each : engine_->counts()) total += each.partial_matches;

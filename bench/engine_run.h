@@ -76,6 +76,8 @@ class EngineRun {
 
   Stretch push(const Events& events, std::size_t from, std::size_t to, Limit& limit);
   Stretch push(const Lines& lines, std::size_t from, std::size_t to, Limit& limit);
+  /// Each push alone, in µs.
+  std::vector<double> push_each_timed(const Events& events, std::size_t from, std::size_t to, Limit& limit);
 
   engine::Engine& engine() { return *engine_; }
   std::uint64_t partial_matches() const;

@@ -14,7 +14,7 @@ struct Options {
   std::size_t memory_limit_mb = 4'096;  ///< more than that for one run ends it
   std::size_t events = 2'000'000;       ///< of the streams of W1 to W4, W7, W8
   std::string json;                     ///< file
-  std::vector<std::string> peers;
+  std::string peers;                    ///< engines, with commas between
 };
 
 }  // namespace cepd::bench

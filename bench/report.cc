@@ -51,11 +51,6 @@ std::string readable(double number) {
   return out;
 }
 
-void print_heading() {
-  std::printf("%-5s %-28s %-8s %10s %13s %27s  %-22s %12s %s\n", "", "rule", "from", "events", "events/s",
-              "(min - max)", "ratio to", "matches", "");
-}
-
 void print(const Result& result) {
   std::string spread, ratio;
   if (result.rate.max > result.rate.min) {
@@ -73,7 +68,7 @@ void print(const Result& result) {
     remark = "right";
   }
   if (!result.stopped.empty()) remark += (remark.empty() ? "" : ", ") + std::string("stopped: ") + result.stopped;
-  std::printf("%-5s %-28s %-8s %10s %13s %27s  %-22s %12s %s\n", result.workload.c_str(), result.variant.c_str(),
+  std::printf("%-6s %-28s %-8s %10s %13s %27s  %-22s %12s %s\n", result.workload.c_str(), result.variant.c_str(),
               result.mode.c_str(), readable(static_cast<double>(result.events)).c_str(),
               result.rate.median > 0 ? readable(result.rate.median).c_str() : "", spread.c_str(), ratio.c_str(),
               result.expected ? readable(static_cast<double>(result.matches)).c_str() : "", remark.c_str());
@@ -83,79 +78,84 @@ void print(const Result& result) {
   std::fflush(stdout);
 }
 
-void append_field(std::string& out, std::string_view name, double value) {
+void append_text_field(std::string& out, std::string_view name, std::string_view value) {
+  append_json_string(out, name);
+  out += ':';
+  append_json_string(out, value);
+  out += ',';
+}
+
+void append_number_field(std::string& out, std::string_view name, double value) {
   char digits[32];
   std::snprintf(digits, sizeof digits, "%.6g", value);
   append_json_string(out, name);
-  out += std::string(":") + digits;
+  out += std::string(":") + digits + ',';
 }
 
-void append_count(std::string& out, std::string_view name, std::uint64_t value) {
-  out += ',';
+void append_count_field(std::string& out, std::string_view name, std::uint64_t value) {
   append_json_string(out, name);
-  out += ':' + std::to_string(value);
+  out += ':' + std::to_string(value) + ',';
+}
+
+std::string json_of(const Result& result) {
+  std::string out = "{";
+  append_text_field(out, "workload", result.workload);
+  append_text_field(out, "rule", result.variant);
+  append_text_field(out, "from", result.mode);
+  append_count_field(out, "events", result.events);
+  append_number_field(out, "rate", result.rate.median);
+  append_number_field(out, "rate_min", result.rate.min);
+  append_number_field(out, "rate_max", result.rate.max);
+  if (!result.base.empty()) {
+    append_text_field(out, "base", result.base);
+    append_number_field(out, "ratio", result.ratio);
+  }
+  append_count_field(out, "matches", result.matches);
+  if (result.expected) append_count_field(out, "expected", *result.expected);
+  if (!result.stopped.empty()) append_text_field(out, "stopped", result.stopped);
+  for (const auto& [name, value] : result.figures) append_number_field(out, name, value);
+  out.back() = '}';
+  return out;
 }
 
 }  // namespace
 
-Report::Report(std::string options)
-    : about_{{"date", today()},
-             {"cpu", cpu_name()},
-             {"cpus", std::to_string(std::thread::hardware_concurrency())},
-             {"kernel", kernel()},
-             {"compiler", "g++ " __VERSION__},
-             {"options", std::move(options)}} {
-  for (const auto& [name, value] : about_) std::printf("%s: %s\n", name.c_str(), value.c_str());
-  print_heading();
+About about(std::string options) {
+  return {{"date", today()},
+          {"cpu", cpu_name()},
+          {"cpus", std::to_string(std::thread::hardware_concurrency())},
+          {"kernel", kernel()},
+          {"compiler", "g++ " __VERSION__},
+          {"options", std::move(options)}};
 }
 
-void Report::add(Result result) {
+void print_heading(const About& about) {
+  for (const auto& [name, value] : about) std::printf("%s: %s\n", name.c_str(), value.c_str());
+  std::printf("%-6s %-28s %-8s %10s %13s %27s  %-22s %12s\n", "", "rule", "from", "events", "events/s", "(min - max)",
+              "ratio to", "matches");
+}
+
+void Report::add(const Result& result) {
   print(result);
-  results_.push_back(std::move(result));
+  add_lines(json_of(result), !result.wrong());
 }
 
-bool Report::right() const {
-  return std::none_of(results_.begin(), results_.end(), [](const Result& result) { return result.wrong(); });
+void Report::add_lines(const std::string& lines, bool right) {
+  if (!lines.empty()) lines_ += (lines_.empty() ? "" : ",\n") + lines;
+  right_ = right_ && right;
 }
 
-std::string Report::json() const {
+void Report::add_died(const std::string& workload, const std::string& variant) {
+  Result result{workload, variant, "died"};
+  result.stopped = "its process died";
+  add(result);
+  right_ = false;
+}
+
+std::string to_json(const About& about, const Report& report) {
   std::string out = "{";
-  for (const auto& [name, value] : about_) {
-    append_json_string(out, name);
-    out += ':';
-    append_json_string(out, value);
-    out += ',';
-  }
-  out += "\"results\":[";
-  for (const Result& result : results_) {
-    out += &result == results_.data() ? "\n{" : ",\n{";
-    for (const auto& [name, text] : {std::pair<std::string_view, std::string_view>{"workload", result.workload},
-                                     {"rule", result.variant},
-                                     {"from", result.mode},
-                                     {"base", result.base},
-                                     {"stopped", result.stopped}}) {
-      append_json_string(out, name);
-      out += ':';
-      append_json_string(out, text);
-      out += ',';
-    }
-    append_field(out, "rate", result.rate.median);
-    out += ',';
-    append_field(out, "rate_min", result.rate.min);
-    out += ',';
-    append_field(out, "rate_max", result.rate.max);
-    out += ',';
-    append_field(out, "ratio", result.ratio);
-    append_count(out, "events", result.events);
-    append_count(out, "matches", result.matches);
-    if (result.expected) append_count(out, "expected", *result.expected);
-    for (const auto& [name, value] : result.figures) {
-      out += ',';
-      append_field(out, name, value);
-    }
-    out += '}';
-  }
-  return out + "\n]}\n";
+  for (const auto& [name, value] : about) append_text_field(out, name, value);
+  return out + "\"results\":[\n" + report.lines() + "\n]}\n";
 }
 
 }  // namespace cepd::bench

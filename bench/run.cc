@@ -1,5 +1,7 @@
 /// bench_run: see bench/README.md.
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
@@ -8,16 +10,6 @@
 #include "bench/workloads.h"
 
 namespace cepd::bench {
-
-const std::vector<Workload>& workloads() {
-  static const std::vector<Workload> kAll{
-      {"w1", "one keyed rule of two steps", run_w1},
-      {"w2", "1 to 100,000 rules", run_w2},
-      {"w3", "rising runs", run_w3},
-      {"w4", "any-match over windows of 100 to 100,000 events", run_w4},
-  };
-  return kAll;
-}
 
 namespace {
 
@@ -46,18 +38,26 @@ std::string text_of(const Options& options) {
 }
 
 int run(const Options& options) {
-  Report report(text_of(options));
+  const About about = bench::about(text_of(options));
+  print_heading(about);
+  Report report;
   for (const Workload& workload : workloads()) {
     const auto& wanted = options.workloads;
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), workload.name) == wanted.end()) continue;
     workload.run({options, report});
   }
-  if (!options.json.empty() && !(std::ofstream(options.json) << report.json())) {
+  if (!options.json.empty() && !(std::ofstream(options.json) << to_json(about, report))) {
     std::cerr << "bench_run: cannot write " << options.json << "\n";
     return 1;
   }
-  if (report.right()) return 0;
-  std::cerr << "bench_run: wrong numbers of matches\n";
+  if (!report.right()) {
+    std::cerr << "bench_run: not all is right\n";
+    return 1;
+  }
+  if (options.peers.empty()) return 0;
+  execlp("python3", "python3", "-B", CEPD_SOURCE_DIR "/bench/peers.py", options.json.c_str(), options.peers.c_str(),
+         nullptr);
+  std::cerr << "bench_run: cannot run python3\n";
   return 1;
 }
 
@@ -85,7 +85,9 @@ int main(int argc, char** argv) {
   app.add_option("--limit", options.limit_s, "most seconds for one run; after it the rate so far counts");
   app.add_option("--memory-limit", options.memory_limit_mb, "most MB that one run may take");
   const auto* events = app.add_option("--events", options.events, "length of the streams");
-  app.add_option("--json", options.json, "writes the results to this file");
+  auto* json = app.add_option("--json", options.json, "writes the results to this file");
+  app.add_option("--peers", options.peers, "then runs other engines on the same rules: esper,flink,siddhi")
+      ->needs(json);
   app.add_option("--stream", stream, "prints a stream as JSON lines (checkout, ticks, abc) and ends");
   CLI11_PARSE(app, argc, argv);
   if (options.quick) {

@@ -33,16 +33,36 @@ struct RuleCase {
   /// Of the whole stream, where it is known from elsewhere.
   std::optional<std::uint64_t> known_matches = {};
 };
-struct CaseRates {
-  double loop = 0, memory = 0, json = 0;
+/// The CPU time of a run: what its rate would be with the machine to itself, on one lane.
+void add_cpu(Result& line, const Stretch& stretch);
+
+/// What an engine holds while nothing else holds its events: keys, partial matches and their events.
+struct StateSize {
+  double partial_matches = 0, bytes = 0;
+  void add_to(Result& line) const;
 };
-/// Three lines: loop; events from memory, against the loop; from JSON lines, against those from memory. With `base`, a
-/// figure says how the rate from memory compares with that of the case named.
+StateSize state_size(const EngineRun& run, std::size_t bytes_before);
+
+/// What a rate is told against besides: that of another case.
 struct CaseBase {
   std::string name;
   double rate = 0;
 };
-CaseRates run_case(const Context& context, const RuleCase& rule_case, const std::optional<CaseBase>& base = {});
+/// Three lines: loop; events from memory, against the loop; from JSON lines, against those from memory. With `base`, a
+/// figure says how the rate from memory compares with it. Returns the rate from memory.
+double run_case(const Context& context, const RuleCase& rule_case, const std::optional<CaseBase>& base = {});
+
+/// One rule on a stream that first fills it with partial matches; what comes then is timed.
+struct FilledCase {
+  std::string workload, variant, rule;
+  const Input& input;
+  std::size_t fill = 0;  ///< events
+  std::size_t last = 0;  ///< events at the end that only list what has gathered: timed apart
+  std::function<std::uint64_t(Rows)> loop;
+};
+/// Two lines, from memory and from JSON, against the base where there is one. Returns the first one's rate; 0 when it
+/// was stopped while it was filled.
+double run_filled(const Context& context, const FilledCase& filled_case, const std::optional<CaseBase>& base);
 
 /// Rule i of W2.
 std::string w2_rule(std::uint32_t i);
@@ -59,5 +79,12 @@ void run_w1(const Context& context);
 void run_w2(const Context& context);
 void run_w3(const Context& context);
 void run_w4(const Context& context);
+void run_w5(const Context& context);
+void run_w6(const Context& context);
+void run_w7(const Context& context);
+void run_w8(const Context& context);
+void run_load(const Context& context);
+void run_keys(const Context& context);
+void run_shares(const Context& context);
 
 }  // namespace cepd::bench

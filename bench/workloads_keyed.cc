@@ -54,12 +54,12 @@ void run_w2(const Context& context) {
   const Input input(checkout::stream(context.options.events));
   std::optional<CaseBase> one;
   for (const Size& size : sizes) {
-    const CaseRates rates = run_case(context,
-                                     {"w2", std::to_string(size.rules) + (size.rules == 1 ? " rule" : " rules"),
-                                      w2_files(size.rules), input, [&](Rows rows) { return loop_w2(rows, size.rules); },
-                                      size.matches ? known(context, *size.matches) : std::nullopt},
-                                     one);
-    if (!one) one = CaseBase{"1_rule", rates.memory};
+    const double rate = run_case(context,
+                                 {"w2", std::to_string(size.rules) + (size.rules == 1 ? " rule" : " rules"),
+                                  w2_files(size.rules), input, [&](Rows rows) { return loop_w2(rows, size.rules); },
+                                  size.matches ? known(context, *size.matches) : std::nullopt},
+                                 one);
+    if (!one) one = CaseBase{"1_rule", rate};
   }
 }
 
