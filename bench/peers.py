@@ -60,6 +60,15 @@ def measure(engine, arguments):
         return {}
 
 
+def told(result, line):
+    """Rates of wall time, then of CPU time (all threads: its compiler and collector too)."""
+    if not line.get("median"):
+        return f"failed: {line.get('why', '')}"
+    text = f"{line['median']:14,.0f} {result['rate']:14,.0f} {result['rate'] / line['median']:8.3g}"
+    its, ours = line.get("per_cpu_s", 0), result.get("events_per_cpu_s", 0)
+    return text + (f"   {its:,.0f} {ours:,.0f} {ours / its:.3g}" if its > 0 else "")
+
+
 def main():
     if len(sys.argv) not in (2, 3):
         print(__doc__, file=sys.stderr)
@@ -72,13 +81,11 @@ def main():
     if subprocess.run([PEERS / "build.sh", ",".join(engines)], check=False).returncode != 0:
         print("peers.py: build.sh failed", file=sys.stderr)
         return 1
-    print(f"\n{'':6} {'rule':28} {'from':8} {'engine':8} {'its events/s':>14} {'cepd':>14} {'ratio':>8}")
+    print(f"\n{'':6} {'rule':28} {'from':8} {'engine':8} {'its events/s':>14} {'cepd':>14} {'ratio':>8}   a CPU second")
     for engine in engines:
         for result, arguments in cases(results, engine):
-            line = measure(engine, arguments)
-            rate = line.get("median", 0)
-            told = f"{rate:14,.0f} {result['rate']:14,.0f} {result['rate'] / rate:8.3g}" if rate else f"failed: {line.get('why', '')}"
-            print(f"{result['workload']:6} {result['rule']:28} {result['from']:8} {engine:8} {told}", flush=True)
+            print(f"{result['workload']:6} {result['rule']:28} {result['from']:8} {engine:8}", end=" ")
+            print(told(result, measure(engine, arguments)), flush=True)
     return 0
 
 
