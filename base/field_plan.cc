@@ -1,17 +1,29 @@
 #include "base/field_plan.h"
 
 #include <algorithm>
+#include <atomic>
+#include <utility>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "base/check.h"
 
 namespace cepd {
 namespace {
-std::size_t add_path(std::vector<FieldPath>& paths, const FieldPath& path) {
+
+struct Slot {
+  std::size_t index;
+  bool added;
+};
+
+Slot add_path(std::vector<FieldPath>& paths, const FieldPath& path) {
   const auto it = std::find(paths.begin(), paths.end(), path);
-  if (it != paths.end()) return static_cast<std::size_t>(it - paths.begin());
+  if (it != paths.end()) return {static_cast<std::size_t>(it - paths.begin()), false};
   paths.push_back(path);
-  return paths.size() - 1;
+  return {paths.size() - 1, true};
 }
+
 }  // namespace
 
 std::string_view field_type_name(FieldType type) {
@@ -39,7 +51,16 @@ std::optional<FieldType> parse_field_type(std::string_view name) {
   return std::nullopt;
 }
 
+std::size_t FieldPlan::NameHash::operator()(std::string_view name) const {
+  return static_cast<std::size_t>(XXH3_64bits(name.data(), name.size()));
+}
+
 FieldPlan::FieldPlan() { types_.emplace_back(); }
+
+void FieldPlan::changed() {
+  static std::atomic<std::uint64_t> last{0};  // 0 is that of new plans, which are all equal
+  version_ = last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 TypeId FieldPlan::add_type(const std::string& name) {
   if (const auto it = ids_.find(name); it != ids_.end()) return it->second;
@@ -49,18 +70,29 @@ TypeId FieldPlan::add_type(const std::string& name) {
   type.paths = types_.front().paths;
   types_.push_back(std::move(type));
   ids_.emplace(name, id);
+  changed();
   return id;
 }
 
 std::size_t FieldPlan::add_field(TypeId type, const FieldPath& path) {
   if (type == kOtherType) {
-    for (Type& each : types_) add_path(each.paths, path);
+    for (Type& each : types_) {
+      if (add_path(each.paths, path).added) changed();
+    }
   }
-  return add_path(types_[index(type)].paths, path);
+  const Slot slot = add_path(types_[index(type)].paths, path);
+  if (slot.added) changed();
+  return slot.index;
+}
+
+void FieldPlan::set_named(TypeId type) {
+  if (std::exchange(types_[index(type)].named, true)) return;
+  changed();
 }
 
 void FieldPlan::declare(TypeId type, std::vector<DeclaredField> fields) {
   types_[index(type)].declared = std::move(fields);
+  changed();
 }
 
 void FieldPlan::begin_set() {
@@ -68,6 +100,7 @@ void FieldPlan::begin_set() {
     type.named = false;
     type.declared.reset();
   }
+  changed();
 }
 
 std::optional<TypeId> FieldPlan::find(std::string_view name) const {

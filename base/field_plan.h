@@ -4,9 +4,12 @@
 /// A plan only grows: a plan made for a new set of rules from the running one keeps every type id and slot, so that
 /// events decoded before a reload stay readable. Immutable once a Network holds it; safe to share between threads then.
 
-#include <map>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -45,7 +48,7 @@ class FieldPlan {
   /// later.
   std::size_t add_field(TypeId type, const FieldPath& path);
   void declare(TypeId type, std::vector<DeclaredField> fields);
-  void set_named(TypeId type) { types_[index(type)].named = true; }
+  void set_named(TypeId type);
   /// Starts the next set of rules on top of this plan: ids and slots stay, declarations and `named` are forgotten.
   void begin_set();
 
@@ -54,10 +57,23 @@ class FieldPlan {
   const Type& type(TypeId id) const { return types_[index(id)]; }
   const std::vector<Type>& types() const { return types_; }  // [0] is kOtherType, named ""
 
+  /// Two plans of one version in a process are equal: a change gives a plan a version that no plan had before. For what
+  /// is made from a plan and kept.
+  std::uint64_t version() const { return version_; }
+
  private:
+  struct NameHash {
+    using is_transparent = void;
+    using is_avalanching = void;
+    std::size_t operator()(std::string_view name) const;
+  };
+
   static std::size_t index(TypeId id) { return static_cast<std::size_t>(id); }
+  void changed();
+
   std::vector<Type> types_;
-  std::map<std::string, TypeId, std::less<>> ids_;
+  boost::unordered_flat_map<std::string, TypeId, NameHash, std::equal_to<>> ids_;
+  std::uint64_t version_ = 0;
 };
 
 }  // namespace cepd

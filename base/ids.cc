@@ -32,13 +32,18 @@ std::optional<MatchId> parse_match_id(std::string_view hex) {
   return id;
 }
 
-SourceId::SourceId(std::string_view name) {
+const std::string* SourceId::interned(std::string_view name) {
   static std::mutex mutex;
   static std::set<std::string, std::less<>> names;
   const std::lock_guard lock(mutex);
   auto it = names.find(name);
   if (it == names.end()) it = names.emplace(name).first;
-  name_ = &*it;
+  return &*it;
+}
+
+const std::string* SourceId::no_name() {
+  static const std::string* const none = interned({});
+  return none;
 }
 
 }  // namespace cepd

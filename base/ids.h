@@ -23,8 +23,8 @@ std::optional<MatchId> parse_match_id(std::string_view hex);
 /// process.
 class SourceId {
  public:
-  SourceId() : SourceId(std::string_view{}) {}
-  explicit SourceId(std::string_view name);
+  SourceId() : name_(no_name()) {}
+  explicit SourceId(std::string_view name) : name_(interned(name)) {}
   const std::string& name() const { return *name_; }
   bool operator==(const SourceId& other) const { return name_ == other.name_; }
   std::strong_ordering operator<=>(const SourceId& other) const {
@@ -32,7 +32,9 @@ class SourceId {
   }
 
  private:
-  const std::string* name_;  // interned: equal names have equal pointers
+  static const std::string* interned(std::string_view name);
+  static const std::string* no_name();  // without a look-up: every new event begins with it
+  const std::string* name_;             // interned: equal names have equal pointers
 };
 
 /// Where an event stands in its source. Orders events of equal time.

@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace cepd {
 namespace {
@@ -69,6 +71,40 @@ TEST_CASE("field plan: the next set keeps ids and slots and forgets declarations
   CHECK(next.add_field(cart, kItem) == 1);
   CHECK(plan.type(cart).paths.size() == 1);
   CHECK(plan.type(cart).named);
+}
+
+TEST_CASE("field plan: a version for each content") {
+  FieldPlan plan;
+  CHECK(plan.version() == FieldPlan().version());
+  std::vector<std::uint64_t> seen{plan.version()};
+  const auto is_new = [&] {
+    const bool found = std::find(seen.begin(), seen.end(), plan.version()) != seen.end();
+    seen.push_back(plan.version());
+    return !found;
+  };
+  const TypeId cart = plan.add_type("cart_add");
+  CHECK(is_new());
+  plan.add_field(cart, kPrice);
+  CHECK(is_new());
+  plan.add_field(kOtherType, kItem);
+  CHECK(is_new());
+  plan.declare(cart, {{"price", FieldType::kDouble, true}});
+  CHECK(is_new());
+  plan.set_named(cart);
+  CHECK(is_new());
+
+  // What is there already changes nothing, and a copy is the same until it changes.
+  FieldPlan copy = plan;
+  plan.add_type("cart_add");
+  plan.add_field(cart, kPrice);
+  plan.add_field(kOtherType, kItem);
+  plan.set_named(cart);
+  CHECK_FALSE(is_new());
+  CHECK(copy.version() == plan.version());
+  copy.begin_set();
+  plan.begin_set();
+  CHECK(is_new());
+  CHECK(copy.version() != plan.version());
 }
 
 TEST_CASE("field types: names both ways") {
