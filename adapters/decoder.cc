@@ -3,8 +3,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <functional>
-#include <map>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -13,7 +12,6 @@
 #include "adapters/field_trie.h"
 #include "adapters/json_numbers.h"
 #include "adapters/json_values.h"
-#include "adapters/numeric_time.h"
 
 namespace cepd::adapters {
 namespace {
@@ -43,6 +41,10 @@ class Walk {
  private:
   void visit(std::uint32_t id, const element& value) {
     const FieldTrie::Node& node = trie_.node(id);
+    if (node.leaf()) {
+      for (const std::uint32_t slot : node.slots) found_[slot] = value;
+      return;
+    }
     if (std::exchange(visits_[id], now_) == now_) forget(node);
     for (const std::uint32_t slot : node.slots) found_[slot] = value;
     if (!node.names.empty() && value.is_object()) object(node, simdjson::dom::object(value));
@@ -91,37 +93,58 @@ class Finder {
   std::uint32_t now_ = 0;
 };
 
-/// How events of one type name are read. Kept with a copy of what it was made from, because plans change, and another
-/// one may come to stand at the same address.
+/// How events of one type name are read: made from a plan, good for all plans of that version.
 struct TypeReader {
-  TypeReader(const FieldPlan::Type& slots, const std::optional<std::vector<DeclaredField>>& fields)
-      : paths(slots.paths), declared(fields), finder(all_paths()) {
-    kinds_from.resize(paths.size());
-    for (std::size_t slot = 0; slot < paths.size(); ++slot) {
-      for (std::size_t i = 0; declared && i < declared->size(); ++i) {
-        if (paths[slot] == FieldPath::of((*declared)[i].name)) kinds_from[slot] = i;
+  TypeReader(const FieldPlan& plan, TypeId id)
+      : named(plan.type(id).named),
+        slots(paths(plan, id).size()),
+        declared(plan.type(id).declared ? plan.type(id).declared->size() : 0),
+        kinds(slots),
+        finder(paths_and_declared(plan, id)) {
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      for (std::size_t i = 0; i < declared; ++i) {
+        const DeclaredField& field = (*plan.type(id).declared)[i];
+        if (paths(plan, id)[slot] == FieldPath::of(field.name)) kinds[slot] = field.type;
       }
     }
   }
 
-  bool made_from(const FieldPlan::Type& slots, const std::optional<std::vector<DeclaredField>>& fields) const {
-    if (slots.paths != paths || fields.has_value() != declared.has_value()) return false;
-    return !fields || std::ranges::equal(*fields, *declared, [](const DeclaredField& a, const DeclaredField& b) {
-      return a.type == b.type && a.nullable == b.nullable && a.name == b.name;
-    });
-  }
-
-  std::vector<FieldPath> paths;
-  std::optional<std::vector<DeclaredField>> declared;
-  std::vector<std::optional<std::size_t>> kinds_from;  // by slot: the declared field that says its kind
-  Finder finder;                                       // slots of the paths, then one for each declared field
+  bool named;
+  std::size_t slots, declared;                  // how many
+  std::vector<std::optional<FieldType>> kinds;  // by slot
+  Finder finder;                                // slots of the paths, then one for each declared field
 
  private:
-  std::vector<FieldPath> all_paths() const {
-    std::vector<FieldPath> all = paths;
-    for (std::size_t i = 0; declared && i < declared->size(); ++i) all.push_back(FieldPath::of((*declared)[i].name));
+  /// What a type that no rule names has is read as of any such type.
+  static const std::vector<FieldPath>& paths(const FieldPlan& plan, TypeId id) {
+    return plan.type(plan.type(id).named ? id : kOtherType).paths;
+  }
+  static std::vector<FieldPath> paths_and_declared(const FieldPlan& plan, TypeId id) {
+    std::vector<FieldPath> all = paths(plan, id);
+    if (const auto& fields = plan.type(id).declared) {
+      for (const DeclaredField& field : *fields) all.push_back(FieldPath::of(field.name));
+    }
     return all;
   }
+};
+
+/// By type id, made when the first event of the type comes.
+class TypeReaders {
+ public:
+  TypeReader& of(const FieldPlan& plan, TypeId id) {
+    if (version_ != plan.version()) {
+      readers_.clear();
+      readers_.resize(plan.types().size());
+      version_ = plan.version();
+    }
+    auto& reader = readers_[static_cast<std::size_t>(id)];
+    if (!reader) reader = std::make_unique<TypeReader>(plan, id);
+    return *reader;
+  }
+
+ private:
+  std::optional<std::uint64_t> version_;
+  std::vector<std::unique_ptr<TypeReader>> readers_;
 };
 
 std::string_view name_of(element_type type) {
@@ -149,85 +172,10 @@ std::string_view name_of(const std::optional<element>& value) { return value ? n
 
 bool is_null(const std::optional<element>& value) { return !value || value->is_null(); }
 
-/// A number of the time unit in microseconds; nothing when it is none or out of range.
-std::optional<std::int64_t> numeric_micros(const element& value, TimeUnit unit) {
-  switch (value.type()) {
-    case element_type::INT64:
-      return micros_of(std::int64_t(value), unit);
-    case element_type::UINT64:
-      // Above 64 bits with sign, so only nanoseconds can fit.
-      if (unit != TimeUnit::kNanos) return std::nullopt;
-      return static_cast<std::int64_t>(std::uint64_t(value) / 1000);
-    case element_type::DOUBLE:
-      return micros_of(double(value), unit);
-    default:
-      return std::nullopt;
-  }
-}
-
-std::optional<EventTime> time_of(const element& value, TimeUnit unit) {
-  if (value.is_string()) return parse_rfc3339(std::string_view(value));
-  const auto us = numeric_micros(value, unit);
-  return us ? std::optional(event_time_us(*us)) : std::nullopt;
-}
-
-/// The value in the declared type; null when it does not fit. `value` is not null.
-Value declared_value(const element& value, FieldType type, TimeUnit unit) {
-  const element_type got = value.type();
-  switch (type) {
-    case FieldType::kBool:
-      return got == element_type::BOOL ? Value::boolean(bool(value)) : Value::null();
-    case FieldType::kInt:
-      return got == element_type::INT64 ? Value::integer(std::int64_t(value)) : Value::null();
-    case FieldType::kDouble:
-      if (got == element_type::INT64) return Value::real(static_cast<double>(std::int64_t(value)));
-      if (got == element_type::UINT64) return Value::real(static_cast<double>(std::uint64_t(value)));
-      return got == element_type::DOUBLE ? Value::real(double(value)) : Value::null();
-    case FieldType::kString:
-      return got == element_type::STRING ? Value::string(std::string_view(value)) : Value::null();
-    case FieldType::kTimestamp: {
-      const auto time = time_of(value, unit);
-      return time ? Value::timestamp(*time) : Value::null();
-    }
-    case FieldType::kDuration: {
-      if (got == element_type::STRING) {
-        const auto duration = parse_duration(std::string_view(value));
-        return duration ? Value::duration(*duration) : Value::null();
-      }
-      const auto us = numeric_micros(value, unit);
-      return us ? Value::duration(Micros(*us)) : Value::null();
-    }
-  }
-  return Value::null();
-}
-
 std::string_view hint(FieldType type) {
   if (type == FieldType::kTimestamp) return " (RFC 3339, or a number of the source's time unit)";
   if (type == FieldType::kDuration) return " (like 1h30m, or a number of the source's time unit)";
   return "";
-}
-
-Value dynamic_value(const element& value, Arena& arena, std::string& scratch) {
-  switch (value.type()) {
-    case element_type::ARRAY:
-    case element_type::OBJECT:
-      scratch.clear();
-      append_canonical_json(scratch, value);
-      return Value::json(arena.copy(scratch));
-    case element_type::INT64:
-      return Value::integer(std::int64_t(value));
-    case element_type::UINT64:
-      return Value::real(static_cast<double>(std::uint64_t(value)));
-    case element_type::DOUBLE:
-      return Value::real(double(value));
-    case element_type::STRING:
-      return Value::string(std::string_view(value));
-    case element_type::BOOL:
-      return Value::boolean(bool(value));
-    case element_type::NULL_VALUE:
-      return Value::null();
-  }
-  return Value::null();
 }
 
 DecodeError error_of(simdjson::error_code code) {
@@ -257,11 +205,9 @@ struct JsonDecoder::Impl {
   const DecoderOptions options;
   simdjson::dom::parser parser;
   Finder header;  // slot 0 the type, 1 the time
-  // By type name as the plan knows it, "" for the others: as many as plans ever named.
-  std::map<std::string, std::unique_ptr<TypeReader>, std::less<>> readers;
-  std::string scratch;
+  TypeReaders readers;
   EventDraft draft;
-  Arena texts;  // of the draft's fields that are not text of the message
+  std::vector<std::string> texts;  // by slot: of the draft's fields that are not text of the message
 
   /// The document lives in `parser` until the next call.
   std::optional<DecodeError> parse(std::string_view text, simdjson::dom::object& out) {
@@ -290,49 +236,39 @@ struct JsonDecoder::Impl {
   /// Puts the event's type name, type, fields and, when it has one, the schema error.
   std::optional<DecodeError> read_fields(std::string_view type_name, const simdjson::dom::object& object,
                                          const FieldPlan& plan) {
-    texts.release();
-    static const std::optional<std::vector<DeclaredField>> kUndeclared;
     const auto id = plan.find(type_name);
-    const bool named = id && plan.type(*id).named;
+    TypeReader& reader = readers.of(plan, id.value_or(kOtherType));
+    const bool named = id && reader.named;
     draft.type = named ? *id : kOtherType;
     draft.other_type = named ? std::string_view{} : type_name;
-    TypeReader& reader = reader_for(id ? type_name : std::string_view{}, plan.type(draft.type),
-                                    id ? plan.type(*id).declared : kUndeclared);
-    const std::size_t slots = reader.paths.size();
-    draft.fields.assign(slots, Value::null());
-    const std::size_t declared = reader.declared ? reader.declared->size() : 0;
-    if (slots + declared == 0) return std::nullopt;
+    draft.fields.assign(reader.slots, Value::null());
+    if (reader.slots + reader.declared == 0) return std::nullopt;
 
     const Found& found = reader.finder.find(object);
     std::optional<DecodeError> error;
-    for (std::size_t i = 0; i < declared; ++i) {
-      const DeclaredField& field = (*reader.declared)[i];
-      const auto& value = found[slots + i];
-      if (is_null(value) ? field.nullable : !declared_value(*value, field.type, options.time_unit).is_null()) {
-        continue;
-      }
-      error =
-          DecodeError{DropReason::kSchema, "field " + quoted_if_needed(field.name) + ": expected " +
-                                               std::string(field_type_name(field.type)) +
-                                               std::string(hint(field.type)) + ", got " + std::string(name_of(value))};
-      break;
+    for (std::size_t i = 0; i < reader.declared && !error; ++i) {
+      error = schema_error((*plan.type(*id).declared)[i], found[reader.slots + i]);
     }
-    for (std::size_t slot = 0; slot < slots; ++slot) {
+    if (texts.size() < reader.slots) texts.resize(reader.slots);
+    for (std::size_t slot = 0; slot < reader.slots; ++slot) {
       if (is_null(found[slot])) continue;
-      const auto& from = reader.kinds_from[slot];
-      draft.fields[slot] = from ? declared_value(*found[slot], (*reader.declared)[*from].type, options.time_unit)
-                                : dynamic_value(*found[slot], texts, scratch);
+      const auto& kind = reader.kinds[slot];
+      draft.fields[slot] =
+          kind ? declared_value(*found[slot], *kind, options.time_unit) : dynamic_value(*found[slot], texts[slot]);
     }
     return error;
   }
 
-  TypeReader& reader_for(std::string_view name, const FieldPlan::Type& slots,
-                         const std::optional<std::vector<DeclaredField>>& declared) {
-    auto it = readers.find(name);
-    if (it == readers.end()) it = readers.emplace(name, nullptr).first;
-    auto& reader = it->second;
-    if (!reader || !reader->made_from(slots, declared)) reader = std::make_unique<TypeReader>(slots, declared);
-    return *reader;
+  std::optional<DecodeError> schema_error(const DeclaredField& field, const std::optional<element>& value) const {
+    if (is_null(value) ? field.nullable : !declared_value(*value, field.type, options.time_unit).is_null()) {
+      return std::nullopt;
+    }
+    std::string detail = "field " + quoted_if_needed(field.name) + ": expected ";
+    detail += field_type_name(field.type);
+    detail += hint(field.type);
+    detail += ", got ";
+    detail += name_of(value);
+    return DecodeError{DropReason::kSchema, std::move(detail)};
   }
 };
 

@@ -18,6 +18,7 @@ FieldTrie::FieldTrie(const std::vector<FieldPath>& paths) : nodes_(1) {
   for (Node& node : nodes_) {
     std::ranges::sort(node.names, before, &NameEdge::name);
     std::ranges::sort(node.indexes, {}, &IndexEdge::index);
+    for (const NameEdge& edge : node.names) node.lengths |= length_bit(edge.name.size());
   }
 }
 
@@ -26,7 +27,7 @@ std::uint32_t FieldTrie::child(std::uint32_t parent, const FieldPath::Step& step
   if (const auto* name = std::get_if<std::string>(&step)) {
     auto& edges = nodes_[parent].names;
     if (const auto it = std::ranges::find(edges, *name, &NameEdge::name); it != edges.end()) return it->node;
-    edges.push_back({*name, added});
+    edges.push_back({start_of(*name), added, *name});
   } else {
     const std::int64_t index = std::get<std::int64_t>(step);
     auto& edges = nodes_[parent].indexes;
@@ -37,7 +38,7 @@ std::uint32_t FieldTrie::child(std::uint32_t parent, const FieldPath::Step& step
   return added;
 }
 
-const FieldTrie::NameEdge* FieldTrie::find(const Node& node, std::string_view name) {
+const FieldTrie::NameEdge* FieldTrie::search(const Node& node, std::string_view name) {
   const auto it = std::ranges::lower_bound(node.names, name, before, &NameEdge::name);
   return it != node.names.end() && it->name == name ? &*it : nullptr;
 }

@@ -41,7 +41,13 @@ std::optional<std::int64_t> scaled(std::int64_t digits, int exponent) {
 
 }  // namespace
 
-std::optional<std::int64_t> micros_of(std::int64_t number, TimeUnit unit) { return scaled(number, exponent_of(unit)); }
+std::optional<std::int64_t> micros_of(std::int64_t number, TimeUnit unit) {
+  if (unit == TimeUnit::kMillis) {  // the default of sources
+    std::int64_t micros = 0;
+    return __builtin_mul_overflow(number, 1000, &micros) ? std::nullopt : std::optional(micros);
+  }
+  return scaled(number, exponent_of(unit));
+}
 
 std::optional<std::int64_t> micros_of(double number, TimeUnit unit) {
   // Shortest digits, as d.ddddde[+-]xx: at most 17 of them, so they fit 64 bits.
