@@ -64,7 +64,7 @@ LineReader::LineReader(const Lines& lines, const FieldPlan& fields)
   message_.position.source = SourceId("bench");
 }
 
-DecodedEvent LineReader::decode(std::size_t line) {
+EventPtr LineReader::decode(std::size_t line) {
   message_.bytes = lines_[line];
   message_.position.offset = static_cast<std::int64_t>(line);
   auto decoded = decoder_.decode(message_, fields_);

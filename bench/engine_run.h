@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "adapters/decoder.h"
@@ -25,16 +24,13 @@ struct Load {
 /// program: they are ours.
 Load load(const std::vector<std::string>& files, const FieldPlan* before = nullptr);
 
-using DecodedEvent =
-    std::variant_alternative_t<0, decltype(std::declval<adapters::JsonDecoder&>().decode(
-                                      std::declval<const adapters::Message&>(), std::declval<const FieldPlan&>()))>;
-using Events = std::vector<DecodedEvent>;
+using Events = std::vector<EventPtr>;
 
 /// Gives the lines as messages of one source, and decodes them.
 class LineReader {
  public:
   LineReader(const Lines& lines, const FieldPlan& fields);
-  DecodedEvent decode(std::size_t line);
+  EventPtr decode(std::size_t line);
 
  private:
   const Lines& lines_;

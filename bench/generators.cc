@@ -206,7 +206,8 @@ Stream orders::stream(std::size_t open, std::size_t events, std::uint64_t seed) 
     Row row;
     row.time_ms = time += 1 + random.below(9);
     row.cents = 100 + random.below(19'900);
-    if (unpaid.empty() || i < open || random.fraction() < 0.5) {
+    const double order_share = unpaid.size() < open ? 0.6 : 0.4;
+    if (i < open || unpaid.empty() || random.fraction() < order_share) {
       row.type = kOrder;
       row.number = next_order++;
       unpaid.push_back(row.number);

@@ -73,7 +73,7 @@ inline constexpr std::uint64_t kSeed = 5;
 Stream stream(std::size_t events, std::uint64_t seed = kSeed);
 }  // namespace one_key
 
-/// W6: one merchant; first `open` orders, then orders and payments in turn, at random, so that about as many stay
+/// W6: one merchant; first `open` orders, then orders and payments at random, so that about as many stay
 /// unpaid; a payment is for any of the unpaid ones. 5 ms between events in the mean.
 namespace orders {
 enum Type : std::uint8_t { kOrder, kPayment };
