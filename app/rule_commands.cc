@@ -80,7 +80,7 @@ int test_command(const TestArguments& arguments) {
 }
 
 int explain_command(const ExplainArguments& arguments) {
-  const auto network = load_network(arguments.path, TestFiles::kLeaveOut, arguments.config);
+  const auto network = load_network(arguments.path, TestFiles::kLeaveOut, arguments.config, true);
   if (!network) return kFailed;
   const auto& rules = network->rules().rules;
   std::vector<std::string> names;

@@ -62,7 +62,7 @@ std::vector<std::string> rule_files(const std::string& path, TestFiles test_file
 }
 
 Loaded load_rules(const std::string& path, TestFiles test_files, const std::vector<ActionSchema>& actions,
-                  const FieldPlan* before) {
+                  const FieldPlan* before, bool texts) {
   Loaded loaded;
   std::vector<dsl::ast::File> trees;
   for (const std::string& file : rule_files(path, test_files, loaded.diagnostics)) {
@@ -79,7 +79,7 @@ Loaded load_rules(const std::string& path, TestFiles test_files, const std::vect
   }
   // What did parse is checked all the same: all mistakes of a set come in one go.
   const bool readable = !has_errors(loaded.diagnostics);
-  dsl::Checked checked = dsl::check(trees, {actions}, before);
+  dsl::Checked checked = dsl::check(trees, {actions, texts}, before);
   loaded.diagnostics.insert(loaded.diagnostics.end(), checked.diagnostics.begin(), checked.diagnostics.end());
   std::stable_sort(loaded.diagnostics.begin(), loaded.diagnostics.end(), [](const Diagnostic& a, const Diagnostic& b) {
     return std::tie(a.file, a.line, a.column) < std::tie(b.file, b.line, b.column);

@@ -29,8 +29,8 @@ std::vector<std::string> rule_files(const std::string& path, TestFiles test_file
 std::optional<std::string> read_rule_file(const std::string& path);
 
 /// Reads one file, or every *.rules file of a directory (not below it), as one set. A path that cannot be read is a
-/// diagnostic.
+/// diagnostic. texts: CheckOptions::texts.
 Loaded load_rules(const std::string& path, TestFiles test_files, const std::vector<ActionSchema>& actions,
-                  const FieldPlan* before);
+                  const FieldPlan* before, bool texts = false);
 
 }  // namespace cepd::app

@@ -26,10 +26,10 @@ std::optional<std::vector<ActionSchema>> known_actions(const std::string& config
 }
 
 std::shared_ptr<const nfa::Network> load_network(const std::string& rules, TestFiles test_files,
-                                                 const std::string& config) {
+                                                 const std::string& config, bool texts) {
   const auto actions = known_actions(config);
   if (!actions) return nullptr;
-  Loaded loaded = load_rules(rules, test_files, *actions, nullptr);
+  Loaded loaded = load_rules(rules, test_files, *actions, nullptr, texts);
   print_diagnostics(loaded.diagnostics);
   if (!loaded.rules) return nullptr;
   return nfa::Network::compile(std::move(loaded.rules));

@@ -19,8 +19,9 @@ void print_diagnostics(const Diagnostics& diagnostics);
 std::optional<std::vector<ActionSchema>> known_actions(const std::string& config);
 
 /// Loads, checks and compiles; prints diagnostics (warnings too) and returns null when there is an error.
+/// texts: CheckOptions::texts.
 std::shared_ptr<const nfa::Network> load_network(const std::string& rules, TestFiles test_files,
-                                                 const std::string& config);
+                                                 const std::string& config, bool texts = false);
 
 /// `payload.kind` -> its steps; nothing when a name is empty. For options that name a field.
 std::optional<FieldPath> field_path_of(const std::string& dotted);

@@ -53,7 +53,7 @@ class LateEvents {
       if (input.rule != rule_) continue;
       const bool wanted = std::any_of(input.entries.begin(), input.entries.end(), [&](const nfa::Entry& entry) {
         std::vector<Value> key;
-        for (const dsl::plan::FieldRef& ref : *entry.key) {
+        for (const dsl::plan::FieldRef& ref : entry.key) {
           key.push_back(nfa::read_property(ref, event, network_.fields()));
         }
         return question_.wanted(key);

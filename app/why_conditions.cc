@@ -88,7 +88,7 @@ std::vector<FailedPart> failed_parts(std::span<const plan::ExprPtr> conditions, 
 std::vector<plan::ExprPtr> conditions_of(const plan::Element& element, std::span<const nfa::Bound> bound) {
   plan::ElementSet members = 0;
   for (const nfa::Bound& each : bound) members |= plan::element_bit(each.element);
-  std::vector<plan::ExprPtr> out = element.test.conditions;
+  std::vector<plan::ExprPtr> out(element.test.conditions.begin(), element.test.conditions.end());
   for (const plan::JointCondition& joint : element.joint) {
     if ((joint.others & ~members) == 0) out.push_back(joint.condition);
   }

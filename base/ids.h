@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +15,9 @@ struct MatchId {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
   auto operator<=>(const MatchId&) const = default;
+};
+struct MatchIdHash {
+  std::size_t operator()(const MatchId& id) const { return static_cast<std::size_t>(id.low); }
 };
 MatchId hash_match_id(std::string_view canonical);
 std::string to_string(const MatchId& id);  // 32 hex digits

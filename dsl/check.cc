@@ -12,6 +12,7 @@
 #include "dsl/check_rule.h"
 #include "dsl/check_test_block.h"
 #include "dsl/check_warn_rules.h"
+#include "dsl/print.h"
 
 namespace cepd::dsl {
 namespace {
@@ -63,6 +64,8 @@ class SetChecker {
     std::sort(result_.rules.begin(), result_.rules.end(),
               [](const plan::Rule& a, const plan::Rule& b) { return a.name < b.name; });
     std::sort(result_.disabled.begin(), result_.disabled.end());
+    if (set_.options.texts) write_texts();
+    for (const ast::File& file : files_) result_.files.push_back(file.name);
     result_.fields = std::move(fields_);
     out.rules = std::make_shared<const RuleSet>(std::move(result_));
     return out;
@@ -154,10 +157,15 @@ class SetChecker {
 
   void rules() {
     std::vector<checking::ChainRule> loaded, all;
-    for_each<ast::Rule>([&](const ast::Rule& rule, Reporter& report) {
-      all.push_back({&rule, &report});
-      if (rule.status != ast::RuleStatus::kDisabled) loaded.push_back(all.back());
-    });
+    for (std::uint32_t i = 0; i < files_.size(); ++i) {
+      for (const ast::Statement& statement : files_[i].statements) {
+        const auto* rule = std::get_if<ast::Rule>(&statement);
+        if (rule == nullptr) continue;
+        all.push_back({rule, &reporters_[i], i});
+        if (rule->status != ast::RuleStatus::kDisabled) loaded.push_back(all.back());
+      }
+    }
+    result_.rules.reserve(loaded.size());
     checking::report_cycles(loaded);
     check_makers_first(loaded, [&](plan::Rule rule) { result_.rules.push_back(std::move(rule)); });
     if (loaded.size() == all.size()) return;
@@ -165,6 +173,7 @@ class SetChecker {
     FieldPlan aside = fields_;
     const auto made = set_.made;
     set_.fields = &aside;
+    set_.slots_of_any.clear();
     std::erase_if(all, [](const auto& each) { return each.rule->status != ast::RuleStatus::kDisabled; });
     for (const checking::ChainRule& each : all) checking::register_types(*each.rule, set_);
     check_makers_first(all, [&](const plan::Rule& rule) { result_.disabled.push_back(rule.name); });
@@ -186,6 +195,12 @@ class SetChecker {
     checking::warn_about_rules(rules, set_);
   }
 
+  void write_texts() {
+    std::map<std::string_view, const ast::Rule*> written;
+    for_each<ast::Rule>([&](const ast::Rule& rule, Reporter&) { written.emplace(rule.name.text, &rule); });
+    for (const plan::Rule& rule : result_.rules) result_.texts.push_back(print(*written.at(rule.name)));
+  }
+
   /// What a rule reads is known when the rules that make it have been checked.
   template <class Add>
   void check_makers_first(const std::vector<checking::ChainRule>& rules, const Add& add) {
@@ -205,6 +220,7 @@ class SetChecker {
       const ast::Rule& rule = *rules[i].rule;
       checking::RuleNote& note = note_of(rule);
       plan::Rule checked = checking::check_rule(rule, set_, *rules[i].report, note);
+      checked.file = rules[i].file;
       checked.level = levels[i];
       if (!note.sound) open(rule);
       add(std::move(checked));

@@ -14,6 +14,7 @@ namespace cepd::dsl {
 
 struct CheckOptions {
   std::vector<ActionSchema> actions;  ///< what DO may name
+  bool texts = false;                 ///< fill in RuleSet::texts
 };
 
 struct Checked {

@@ -6,11 +6,6 @@
 namespace cepd::dsl::checking {
 namespace {
 
-template <class Node>
-plan::ExprPtr make(Node node) {
-  return std::make_shared<const plan::Expr>(plan::Expr{std::move(node)});
-}
-
 /// Numbers in messages: 100, 0.5.
 std::string number_text(double value) {
   std::string out;
@@ -54,7 +49,7 @@ class CallChecker {
                             signature(schema_));
         continue;
       }
-      if (auto built = build_argument(argument, i)) out.arguments.push_back(std::move(*built));
+      if (auto built = build_argument(argument, i)) out.arguments.edit().push_back(std::move(*built));
     }
     for (const ActionParameter& parameter : schema_.parameters) {
       if (parameter.required && given_.count(parameter.name) == 0) {
@@ -192,7 +187,7 @@ Items build_items(RuleScope& scope, const ast::Emit* emit) {
         return last != nullptr && other != nullptr && *last == *other;
       };
       const bool unique = last != nullptr && std::count_if(scope.key.begin(), scope.key.end(), same) == 1;
-      out.items.push_back({unique ? *last : to_string(scope.key[i]), make(plan::KeyRef{i})});
+      out.items.push_back({unique ? *last : to_string(scope.key[i]), scope.set.share.make(plan::KeyRef{i})});
       out.kinds.push_back(scope.key_kinds[i]);
     }
     return out;
@@ -221,7 +216,7 @@ Items build_items(RuleScope& scope, const ast::Emit* emit) {
     }
     if (!built) {
       // The name is known all the same: DO may use it without further errors.
-      out.items.push_back({name, make(plan::Constant{})});
+      out.items.push_back({name, scope.set.share.make(plan::Constant{})});
       out.kinds.push_back(Kinds::all());
       continue;
     }
@@ -252,7 +247,7 @@ std::vector<plan::Item> build_labels(RuleScope& scope, const std::vector<ast::La
       scope.report.error(label.name.where, "two labels are called " + label.name.text);
       continue;
     }
-    out.push_back({label.name.text, constant ? built.expr : make(plan::Constant{})});
+    out.push_back({label.name.text, constant ? built.expr : scope.set.share.make(plan::Constant{})});
   }
   return out;
 }
@@ -280,17 +275,17 @@ std::vector<plan::Action> build_actions(RuleScope& scope, const std::vector<ast:
   return out;
 }
 
-plan::Action log_action(const Items& emit, bool timeout) {
+plan::Action log_action(RuleScope& scope, const Items& emit, bool timeout) {
   plan::Template line;
   std::string text = timeout ? "timeout" : "";
   for (std::size_t i = 0; i < emit.items.size(); ++i) {
     if (i > 0 || timeout) text += " ";
     line.parts.emplace_back(text + emit.items[i].name + "=");
-    line.parts.emplace_back(make(plan::EmitRef{i}));
+    line.parts.emplace_back(scope.set.share.make(plan::EmitRef{i}));
     text.clear();
   }
   if (emit.items.empty()) line.parts.emplace_back(timeout ? std::string("timeout") : std::string("match"));
-  return {"log", {{"message", ArgumentType::kText, make(std::move(line))}}};
+  return {"log", {plan::ActionArgument{"message", ArgumentType::kText, scope.set.share.make(std::move(line))}}};
 }
 
 }  // namespace cepd::dsl::checking

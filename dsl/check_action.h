@@ -22,7 +22,7 @@ std::vector<plan::Action> build_actions(RuleScope& scope, const std::vector<ast:
                                         const std::vector<plan::Item>& labels);
 
 /// What a rule without DO does: a log line with the emitted items (the line's writer puts the rule's name before it).
-plan::Action log_action(const Items& emit, bool timeout);
+plan::Action log_action(RuleScope& scope, const Items& emit, bool timeout);
 
 /// A string argument of an action: `{name}` filled in, `{{` a brace.
 Built build_template(RuleScope& scope, const ActionNames& names, const std::string& text, ast::Location where);

@@ -71,7 +71,7 @@ class TreeBuilder {
   }
   template <class Renumbered>
   static void renumber_nots(plan::Sequence& sequence, const Renumbered& renumbered) {
-    for (plan::Step& step : sequence.steps) {
+    for (plan::Step& step : sequence.steps.edit()) {
       if (auto* no = std::get_if<plan::NotStep>(&step.item)) no->element = renumbered(no->element);
       if (auto* group = std::get_if<plan::Group>(&step.item)) renumber_nots(group->body, renumbered);
       if (auto* either = std::get_if<plan::Alternatives>(&step.item)) {
@@ -250,7 +250,7 @@ class TreeBuilder {
     place.repeated = false;
     for (const Single& each : *found) {
       const plan::ElementId id = add(each, plan::Role::kNot, written, place);
-      out.steps.push_back({link(written), plan::NotStep{id}});
+      out.steps.edit().push_back({link(written), plan::NotStep{id}});
     }
   }
 
@@ -259,7 +259,7 @@ class TreeBuilder {
     if (const auto alternatives = singles(element)) {
       check_modifiers(element, true, alternatives->size());
       const ast::Quantifier* quantifier = element.quantifier ? &*element.quantifier : nullptr;
-      out.steps.push_back({link(written), slot({*alternatives}, written, around, quantifier)});
+      out.steps.edit().push_back({link(written), slot({*alternatives}, written, around, quantifier)});
       return;
     }
     check_modifiers(element, false, 1);
@@ -271,8 +271,9 @@ class TreeBuilder {
                          (element.quantifier->min != 1 || element.quantifier->max != std::optional<std::uint32_t>(1));
     if (!repeats && !body.within) {
       // Parentheses alone: their steps are steps of the sequence around them.
-      plan::Sequence inner = sequence(body, written, around);
-      std::move(inner.steps.begin(), inner.steps.end(), std::back_inserter(out.steps));
+      const plan::Sequence inner = sequence(body, written, around);
+      std::vector<plan::Step>& steps = out.steps.edit();
+      steps.insert(steps.end(), inner.steps.begin(), inner.steps.end());
       return;
     }
     plan::Group group;
@@ -293,7 +294,7 @@ class TreeBuilder {
     }
     group.body = sequence(body, written, inside);
     const plan::Link reached = link(written);
-    out.steps.push_back({reached, std::move(group)});
+    out.steps.edit().push_back({reached, std::move(group)});
   }
 
   // ---- AND, OR ----
@@ -321,7 +322,7 @@ class TreeBuilder {
       members.push_back(*alternatives);
     }
     if (members.size() != both.members.size()) return;
-    out.steps.push_back({link(written), slot(members, written, around, nullptr)});
+    out.steps.edit().push_back({link(written), slot(members, written, around, nullptr)});
   }
 
   void choice(const ast::Choice& choice, const ast::Link* written, const Around& around, plan::Sequence& out) {
@@ -347,7 +348,7 @@ class TreeBuilder {
       }
     }
     if (others.empty()) {
-      if (!single.empty()) out.steps.push_back({link(written), slot({single}, written, around, nullptr)});
+      if (!single.empty()) out.steps.edit().push_back({link(written), slot({single}, written, around, nullptr)});
       return;
     }
     const std::size_t number = next_or_++;
@@ -364,7 +365,7 @@ class TreeBuilder {
       plan::Sequence sequence;
       if (!other) {
         singles_done = true;
-        if (!single.empty()) sequence.steps.push_back({link(written), slot({single}, written, inside, nullptr)});
+        if (!single.empty()) sequence.steps.edit().push_back({link(written), slot({single}, written, inside, nullptr)});
       } else if (both.members.size() > 1) {
         all(both, written, inside, sequence);
       } else {
@@ -373,7 +374,7 @@ class TreeBuilder {
       alternatives.branches.push_back(std::move(sequence));
     }
     const plan::Link reached = link(written);
-    out.steps.push_back({reached, std::move(alternatives)});
+    out.steps.edit().push_back({reached, std::move(alternatives)});
   }
 
   /// `first`: the link before the parentheses, which is the link to their first element.

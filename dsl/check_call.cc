@@ -14,11 +14,6 @@
 namespace cepd::dsl::checking {
 namespace {
 
-template <class Node>
-plan::ExprPtr make(Node node) {
-  return std::make_shared<const plan::Expr>(plan::Expr{std::move(node)});
-}
-
 std::string example(const std::string& function, const std::string& element, bool field_needed) {
   std::string out = function + "(" + element + (field_needed ? ".amount" : "");
   if (function == "percentile") out += ", 95";
@@ -147,7 +142,7 @@ Built ExprBuilder::function(const plan::FunctionInfo& info, const ast::Call& nod
     default:
       break;
   }
-  return {make(std::move(out)), kinds, declared};
+  return {scope_.set.share.make(std::move(out)), kinds, declared};
 }
 
 Built ExprBuilder::previous(const ast::Call& node, ast::Location where) {
@@ -165,6 +160,7 @@ Built ExprBuilder::previous(const ast::Call& node, ast::Location where) {
   }
   // The event bound before may be of any element that stands earlier, or of this one where it is repeated.
   plan::Types types;
+  std::vector<TypeId>& ids = types.ids.edit();
   for (std::size_t i = 0; i < scope_.elements.size(); ++i) {
     const plan::Element& element = scope_.elements[i];
     if (element.role != plan::Role::kTake) continue;
@@ -174,10 +170,10 @@ Built ExprBuilder::previous(const ast::Call& node, ast::Location where) {
       continue;
     }
     types.any |= element.test.types.any;
-    types.ids.insert(types.ids.end(), element.test.types.ids.begin(), element.test.types.ids.end());
+    ids.insert(ids.end(), element.test.types.ids.begin(), element.test.types.ids.end());
   }
-  std::sort(types.ids.begin(), types.ids.end());
-  types.ids.erase(std::unique(types.ids.begin(), types.ids.end()), types.ids.end());
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   plan::FieldRef ref = field_ref(scope_.set, types, path->path, path->quoted);
   ref.subject = plan::Subject::kPrevious;
   return field(std::move(ref), types, node.arguments[0]->where);
@@ -302,7 +298,7 @@ Built ExprBuilder::aggregate(plan::AggregateKind kind, const ast::Call& node, as
       if (kind != AggregateKind::kSum && kinds.overlaps(Kinds::number())) kinds = kinds | Kind::kDouble;
       break;
   }
-  return {make(std::move(out)), kinds, declared};
+  return {scope_.set.share.make(std::move(out)), kinds, declared};
 }
 
 }  // namespace cepd::dsl::checking

@@ -13,6 +13,7 @@ namespace cepd::dsl::checking {
 struct ChainRule {
   const ast::Rule* rule = nullptr;
   Reporter* report = nullptr;
+  std::uint32_t file = 0;  ///< its number
 };
 
 /// The types that `rule` makes, where they are written: of EMIT, of ON TIMEOUT.

@@ -8,11 +8,6 @@
 namespace cepd::dsl::checking {
 namespace {
 
-template <class Node>
-plan::ExprPtr make(Node node) {
-  return std::make_shared<const plan::Expr>(plan::Expr{std::move(node)});
-}
-
 plan::BinaryOp plan_op(ast::BinaryOp op) {
   switch (op) {
     case ast::BinaryOp::kOr:
@@ -123,7 +118,7 @@ Built ExprBuilder::build(const ast::Expr& expr) {
 Built ExprBuilder::literal(const ast::Literal& literal) {
   plan::Constant constant = constant_of(literal);
   const Kinds kinds = constant.kind;
-  return {make(std::move(constant)), kinds, false};
+  return {scope_.set.share.make(std::move(constant)), kinds, false};
 }
 
 Built ExprBuilder::constant(const ast::ConstantRef& ref, ast::Location where) {
@@ -136,7 +131,7 @@ Built ExprBuilder::unary(const ast::Unary& node, ast::Location where) {
   if (!operand) return {};
   if (node.op == ast::UnaryOp::kNot) {
     if (!check_condition(operand, node.operand->where)) return {};
-    return {make(plan::Unary{plan::UnaryOp::kNot, operand.expr}), Kinds::boolean(), operand.declared};
+    return {scope_.set.share.make(plan::Unary{plan::UnaryOp::kNot, operand.expr}), Kinds::boolean(), operand.declared};
   }
   if (const auto* constant = std::get_if<plan::Constant>(&operand.expr->node)) {
     // A negative literal is one constant: -5 as well as 5.
@@ -146,14 +141,14 @@ Built ExprBuilder::unary(const ast::Unary& node, ast::Location where) {
     if (v.kind() == Kind::kInt && v.as_int() != kMin) negated = Value::integer(-v.as_int());
     if (v.kind() == Kind::kDouble) negated = Value::real(-v.as_double());
     if (v.kind() == Kind::kDuration && v.as_duration().count() != kMin) negated = Value::duration(-v.as_duration());
-    if (negated) return {make(plan::Constant{negated->kind(), {}, *negated}), operand.kinds, false};
+    if (negated) return {scope_.set.share.make(plan::Constant{negated->kind(), {}, *negated}), operand.kinds, false};
   }
   const Kinds kinds = operand.kinds & (Kinds::number() | Kind::kDuration);
   if (kinds.empty() && !misfit(operand.declared, where,
                                "unlike types: " + with_article(operand.kinds) + " has no negative and gives null")) {
     return {};
   }
-  return {make(plan::Unary{plan::UnaryOp::kNegate, operand.expr}), kinds, operand.declared};
+  return {scope_.set.share.make(plan::Unary{plan::UnaryOp::kNegate, operand.expr}), kinds, operand.declared};
 }
 
 Built ExprBuilder::binary(const ast::Binary& node, ast::Location where) {
@@ -162,7 +157,9 @@ Built ExprBuilder::binary(const ast::Binary& node, ast::Location where) {
   if (!left || !right) return {};
   const plan::BinaryOp op = plan_op(node.op);
   const bool declared = left.declared || right.declared;
-  const auto made = [&](Kinds kinds) { return Built{make(plan::Binary{op, left.expr, right.expr}), kinds, declared}; };
+  const auto made = [&](Kinds kinds) {
+    return Built{scope_.set.share.make(plan::Binary{op, left.expr, right.expr}), kinds, declared};
+  };
   switch (op) {
     case plan::BinaryOp::kOr:
     case plan::BinaryOp::kAnd: {
@@ -204,7 +201,7 @@ Built ExprBuilder::in(const ast::In& node, ast::Location) {
   }
   if (!ok) return {};
   out.operand = operand.expr;
-  return {make(std::move(out)), Kinds::boolean(), operand.declared};
+  return {scope_.set.share.make(std::move(out)), Kinds::boolean(), operand.declared};
 }
 
 Built ExprBuilder::between(const ast::Between& node, ast::Location) {
@@ -215,7 +212,8 @@ Built ExprBuilder::between(const ast::Between& node, ast::Location) {
   const bool low_ok = check_comparison(operand, low, true, node.low->where);
   const bool high_ok = check_comparison(operand, high, true, node.high->where);
   if (!low_ok || !high_ok) return {};
-  return {make(plan::Between{operand.expr, low.expr, high.expr, node.negated}), Kinds::boolean(), operand.declared};
+  return {scope_.set.share.make(plan::Between{operand.expr, low.expr, high.expr, node.negated}), Kinds::boolean(),
+          operand.declared};
 }
 
 Built ExprBuilder::matches(const ast::Matches& node) {
@@ -238,13 +236,14 @@ Built ExprBuilder::matches(const ast::Matches& node) {
               "unlike types: MATCHES tests strings, and this is " + with_article(operand.kinds))) {
     return {};
   }
-  return {make(plan::Matches{operand.expr, std::move(regex), node.negated}), Kinds::boolean(), operand.declared};
+  return {scope_.set.share.make(plan::Matches{operand.expr, std::move(regex), node.negated}), Kinds::boolean(),
+          operand.declared};
 }
 
 Built ExprBuilder::is_null(const ast::IsNull& node) {
   const Built operand = build(*node.operand);
   if (!operand) return {};
-  return {make(plan::IsNull{operand.expr, node.negated}), Kinds::boolean(), operand.declared};
+  return {scope_.set.share.make(plan::IsNull{operand.expr, node.negated}), Kinds::boolean(), operand.declared};
 }
 
 namespace {

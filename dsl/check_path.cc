@@ -15,11 +15,6 @@ FieldPath without_first(const FieldPath& path, std::size_t count) {
   return FieldPath{{path.steps.begin() + static_cast<std::ptrdiff_t>(count), path.steps.end()}};
 }
 
-template <class Node>
-plan::ExprPtr make(Node node) {
-  return std::make_shared<const plan::Expr>(plan::Expr{std::move(node)});
-}
-
 }  // namespace
 
 plan::FieldRef field_ref(SetContext& set, const plan::Types& types, FieldPath path, bool quoted) {
@@ -30,19 +25,26 @@ plan::FieldRef field_ref(SetContext& set, const plan::Types& types, FieldPath pa
     if (*only == "type") ref.property = plan::Property::kType;
   }
   if (ref.property != plan::Property::kField) return ref;
+  std::vector<std::pair<TypeId, std::uint32_t>> slots;
   const auto slot_in = [&](TypeId type) {
     return std::pair(type, static_cast<std::uint32_t>(*set.fields->slot(type, ref.path)));
   };
   if (types.any) {
     // All types of the set have been added before the first expression is built, so the list is complete.
-    set.fields->add_field(kOtherType, ref.path);
-    for (std::size_t i = 0; i < set.fields->types().size(); ++i) ref.slots.push_back(slot_in(static_cast<TypeId>(i)));
+    const auto [known, added] = set.slots_of_any.try_emplace(ref.path);
+    if (added) {
+      set.fields->add_field(kOtherType, ref.path);
+      for (std::size_t i = 0; i < set.fields->types().size(); ++i) slots.push_back(slot_in(static_cast<TypeId>(i)));
+      known->second = std::move(slots);
+    }
+    ref.slots = known->second;
     return ref;
   }
   for (const TypeId type : types.ids) {
     set.fields->add_field(type, ref.path);
-    ref.slots.push_back(slot_in(type));
+    slots.push_back(slot_in(type));
   }
+  ref.slots = set.share.slots(std::move(slots));
   return ref;
 }
 
@@ -106,7 +108,7 @@ std::optional<std::pair<Kinds, bool>> field_kinds(const SetContext& set, const p
 Built ExprBuilder::field(plan::FieldRef ref, const plan::Types& types, ast::Location where) {
   const auto kinds = field_kinds(scope_.set, types, ref, where, scope_.report);
   if (!kinds) return {};
-  return {make(std::move(ref)), kinds->first, kinds->second};
+  return {scope_.set.share.make(std::move(ref)), kinds->first, kinds->second};
 }
 
 Built ExprBuilder::path(const ast::PathRef& ref, ast::Location where) {
@@ -133,11 +135,13 @@ Built ExprBuilder::bare_name(const FieldPath& path, ast::Location where, bool la
   const std::string* only = path.steps.size() == 1 ? name_step(path, 0) : nullptr;
   if (only != nullptr && names_.emit != nullptr) {
     for (std::size_t i = 0; i < names_.emit->size(); ++i) {
-      if ((*names_.emit)[i].name == *only) return {make(plan::EmitRef{i}), (*names_.emit_kinds)[i], false};
+      if ((*names_.emit)[i].name == *only)
+        return {scope_.set.share.make(plan::EmitRef{i}), (*names_.emit_kinds)[i], false};
     }
   }
   for (std::size_t i = 0; i < scope_.key.size(); ++i) {
-    if (scope_.key[i] == path) return {make(plan::KeyRef{i}), scope_.key_kinds[i], scope_.set.declared};
+    if (scope_.key[i] == path)
+      return {scope_.set.share.make(plan::KeyRef{i}), scope_.key_kinds[i], scope_.set.declared};
   }
   if (labels && only != nullptr && names_.labels != nullptr) {
     for (const plan::Item& label : *names_.labels) {

@@ -94,11 +94,13 @@ void for_each_event(const ast::Rule& rule, const std::function<void(const ast::E
 plan::Types build_types(const ast::EventPattern& event, RuleScope& scope) {
   plan::Types out;
   out.any = event.types.empty();
+  std::vector<TypeId> ids;
   for (const ast::Name& type : event.types) {
-    if (scope.set.known_type(type, scope.report)) out.ids.push_back(scope.set.fields->add_type(type.text));
+    if (scope.set.known_type(type, scope.report)) ids.push_back(scope.set.fields->add_type(type.text));
   }
-  std::sort(out.ids.begin(), out.ids.end());
-  out.ids.erase(std::unique(out.ids.begin(), out.ids.end()), out.ids.end());
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  out.ids = std::move(ids);
   return out;
 }
 
@@ -114,17 +116,18 @@ Pattern build_pattern(const ast::Rule& rule, RuleScope& scope) {
   if (scope.elements.empty()) return {};
   for (std::size_t i = 0; i < out.written.size(); ++i) {
     plan::Types& types = scope.elements[i].test.types;
+    std::vector<TypeId>& ids = types.ids.edit();
     for (const ast::EventPattern* event : out.written[i].events) {
       const plan::Types more = build_types(*event, scope);
       types.any = types.any || more.any;
-      types.ids.insert(types.ids.end(), more.ids.begin(), more.ids.end());
+      ids.insert(ids.end(), more.ids.begin(), more.ids.end());
     }
     // `*` takes what comes from sources; what rules make is taken by its name beside it.
     if (types.any) {
-      std::erase_if(types.ids, [&](TypeId id) { return scope.set.made.count(scope.set.fields->type(id).name) == 0; });
+      std::erase_if(ids, [&](TypeId id) { return scope.set.made.count(scope.set.fields->type(id).name) == 0; });
     }
-    std::sort(types.ids.begin(), types.ids.end());
-    types.ids.erase(std::unique(types.ids.begin(), types.ids.end()), types.ids.end());
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   }
   const bool named = name_elements(out.written, scope);
   const bool placed = sound && check_tree(rule, out, scope);

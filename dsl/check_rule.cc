@@ -10,15 +10,9 @@
 #include "dsl/check_pattern.h"
 #include "dsl/check_warn.h"
 #include "dsl/plan_print.h"
-#include "dsl/print.h"
 
 namespace cepd::dsl::checking {
 namespace {
-
-template <class Node>
-plan::ExprPtr make(Node node) {
-  return std::make_shared<const plan::Expr>(plan::Expr{std::move(node)});
-}
 
 plan::Policy plan_policy(ast::Policy policy) {
   switch (policy) {
@@ -47,8 +41,6 @@ class RuleChecker {
     const std::size_t before = report_.errors();
     plan::Rule out;
     out.name = rule_.name.text;
-    out.file = report_.file();
-    out.description = rule_.description;
     out.status = rule_.status == ast::RuleStatus::kShadow ? plan::Status::kShadow : plan::Status::kEnabled;
     key();
     if (rule_.within) out.within = scope_.set.duration(*rule_.within, "WITHIN", report_);
@@ -61,12 +53,12 @@ class RuleChecker {
 
     element_tests();
     from(out);
-    for (const ast::EventPattern& event : rule_.unless) out.unless.push_back(event_test(event, Place::kUnless));
+    for (const ast::EventPattern& event : rule_.unless) out.unless.edit().push_back(event_test(event, Place::kUnless));
     where();
     could_start();
     if (rule_.having) {
       ExprBuilder builder(scope_, Place::kHaving);
-      if (auto condition = builder.condition(*rule_.having)) out.having.push_back(std::move(condition));
+      if (auto condition = builder.condition(*rule_.having)) out.having = {std::move(condition)};
     }
     policy(out);
     results(out, note);
@@ -80,8 +72,8 @@ class RuleChecker {
     if (!note.sound) return out;
     warn_shadow_input(rule_, scope_.set, report_);
     warn(RuleText{rule_, pattern_.written, pattern_.groups, conditions_, pattern_.waiting}, out, scope_, report_);
-    out.fingerprint = print_pattern(out, *scope_.set.fields) + print_reads(out, *scope_.set.fields);
-    out.text = print(rule_);
+    out.fingerprint = hash_match_id(meaning(out, *scope_.set.fields));
+    scope_.set.share.share(out);
     return out;
   }
 
@@ -117,7 +109,7 @@ class RuleChecker {
       const bool by = !event.by.empty();
       const ast::Location where = by ? event.where : rule_.key[i].where;
       const bool quoted = !by && rule_.key[i].quoted;
-      test.key.push_back(field_ref(scope_.set, test.types, by ? event.by[i] : rule_.key[i].path, quoted));
+      test.key.edit().push_back(field_ref(scope_.set, test.types, by ? event.by[i] : rule_.key[i].path, quoted));
       if (test.types.any) scope_.key_kinds[i] = Kinds::all();
       // Every type must have the field, or none of its events has the key.
       for (const TypeId type : test.types.ids) {
@@ -134,7 +126,7 @@ class RuleChecker {
     key_refs(event, out);
     if (event.condition) {
       ExprBuilder builder(scope_, place, out.types);
-      if (auto condition = builder.condition(*event.condition)) out.conditions.push_back(std::move(condition));
+      if (auto condition = builder.condition(*event.condition)) out.conditions = {std::move(condition)};
     }
     return out;
   }
@@ -187,26 +179,28 @@ class RuleChecker {
       plan::FieldRef made;
       made.property = plan::Property::kMade;
       plan::In of_type;
-      of_type.operand = make(field_ref(scope_.set, types, FieldPath::of("type"), false));
+      of_type.operand = scope_.set.share.make(field_ref(scope_.set, types, FieldPath::of("type"), false));
       for (const TypeId id : types.ids) {
-        of_type.list.push_back(make(plan::Constant{Kind::kString, scope_.set.fields->type(id).name, {}}));
+        of_type.list.push_back(
+            scope_.set.share.make(plan::Constant{Kind::kString, scope_.set.fields->type(id).name, {}}));
       }
       plan::ExprPtr one =
-          types.any ? make(plan::Unary{plan::UnaryOp::kNot, make(std::move(made))}) : make(std::move(of_type));
+          types.any ? scope_.set.share.make(plan::Unary{plan::UnaryOp::kNot, scope_.set.share.make(std::move(made))})
+                    : scope_.set.share.make(std::move(of_type));
       if (event->condition) {
         ExprBuilder builder(scope_, Place::kElement, element, types);
         const plan::ExprPtr condition = builder.condition(*event->condition);
         if (condition == nullptr) return;
-        one = make(plan::Binary{plan::BinaryOp::kAnd, one, condition});
+        one = scope_.set.share.make(plan::Binary{plan::BinaryOp::kAnd, one, condition});
       }
-      any = any == nullptr ? one : make(plan::Binary{plan::BinaryOp::kOr, any, one});
+      any = any == nullptr ? one : scope_.set.share.make(plan::Binary{plan::BinaryOp::kOr, any, one});
     }
     add_condition(element, any, {pattern_.written[element].element->where, nullptr});
   }
 
   void add_condition(std::size_t element, plan::ExprPtr condition, WrittenCondition written) {
     if (condition == nullptr) return;
-    scope_.elements[element].test.conditions.push_back(std::move(condition));
+    scope_.elements[element].test.conditions.edit().push_back(std::move(condition));
     conditions_[element].push_back(written);
   }
 
@@ -215,15 +209,15 @@ class RuleChecker {
                                          [](const plan::Element& e) { return e.test.types.any; });
     if (!rule_.from) {
       // `*` without FROM: the input is every event with the key.
-      if (any_element) out.from.emplace().push_back(event_test(ast::EventPattern{}, Place::kFrom));
+      if (any_element) out.from.emplace().edit().push_back(event_test(ast::EventPattern{}, Place::kFrom));
       return;
     }
     std::set<TypeId> types;
     bool any = rule_.from->any;
     out.from.emplace();
-    if (any) out.from->push_back(event_test(ast::EventPattern{}, Place::kFrom));
+    if (any) out.from->edit().push_back(event_test(ast::EventPattern{}, Place::kFrom));
     for (const ast::EventPattern& event : rule_.from->inputs) {
-      out.from->push_back(event_test(event, Place::kFrom));
+      out.from->edit().push_back(event_test(event, Place::kFrom));
       any |= out.from->back().types.any;
       types.insert(out.from->back().types.ids.begin(), out.from->back().types.ids.end());
     }
@@ -325,7 +319,7 @@ class RuleChecker {
     plan::ExprPtr condition = builder.condition(expr);
     if (condition == nullptr) return;
     if (others == 0) return add_condition(own, std::move(condition), {expr.where, &expr});
-    scope_.elements[own].joint.push_back({std::move(condition), others});
+    scope_.elements[own].joint.edit().push_back({std::move(condition), others});
   }
 
   // ---- an element whose condition can never hold on its first event ----
@@ -391,12 +385,13 @@ class RuleChecker {
   void results(plan::Rule& out, RuleNote& note) {
     Items emit = build_items(scope_, rule_.emit ? &*rule_.emit : nullptr);
     out.into = build_into(scope_, rule_.emit ? &*rule_.emit : nullptr, emit);
-    out.labels = build_labels(scope_, rule_.labels);
+    const std::vector<plan::Item> labels = build_labels(scope_, rule_.labels);
     if (!rule_.actions.empty()) {
-      out.actions = build_actions(scope_, rule_.actions, emit, out.labels);
+      out.actions = build_actions(scope_, rule_.actions, emit, labels);
     } else if (!out.into) {
-      out.actions.push_back(log_action(emit, false));
+      out.actions = {log_action(scope_, emit, false)};
     }
+    out.labels = labels;
     for (const plan::Item& item : emit.items) note.emitted.push_back(item.name);
     out.emit = std::move(emit.items);
     if (!rule_.on_timeout) return;
@@ -405,9 +400,9 @@ class RuleChecker {
     out.on_timeout.emplace();
     out.on_timeout->into = build_into(scope_, written.emit ? &*written.emit : nullptr, late);
     if (!written.actions.empty()) {
-      out.on_timeout->actions = build_actions(scope_, written.actions, late, out.labels);
+      out.on_timeout->actions = build_actions(scope_, written.actions, late, labels);
     } else if (!out.on_timeout->into) {
-      out.on_timeout->actions.push_back(log_action(late, true));
+      out.on_timeout->actions = {log_action(scope_, late, true)};
     }
     for (const plan::Item& item : late.items) note.emitted_on_timeout.push_back(item.name);
     out.on_timeout->emit = std::move(late.items);

@@ -12,6 +12,7 @@
 #include "dsl/check.h"
 #include "dsl/check_kinds.h"
 #include "dsl/check_report.h"
+#include "dsl/share.h"
 
 namespace cepd::dsl::checking {
 
@@ -41,6 +42,9 @@ class SetContext {
   ast::Unread unread;                                 ///< of all files
   std::uint64_t test_bytes = 0;                       ///< that the events of the TESTs take so far
   std::map<std::string, MadeType, std::less<>> made;  ///< by rules that are loaded; for DISABLED ones also by such
+  /// FieldRef::slots of paths that are read from events of any type.
+  std::map<FieldPath, List<std::pair<TypeId, std::uint32_t>>> slots_of_any;
+  Sharing share;  ///< what is made of the rules goes through it
 
   /// The literal that `$name` stands for; null, and reported, when there is none (or its CONST could not be read).
   const ast::Literal* constant(const std::string& name, ast::Location where, Reporter& report) const;

@@ -101,11 +101,10 @@ Built build_template(RuleScope& scope, const ActionNames& names, const std::stri
   }
   if (!ok) return {};
   if (out.parts.empty()) {
-    return {std::make_shared<const plan::Expr>(plan::Expr{plan::Constant{Kind::kString, literal, {}}}), Kind::kString,
-            false};
+    return {scope.set.share.make(plan::Constant{Kind::kString, literal, {}}), Kind::kString, false};
   }
   if (!literal.empty()) out.parts.emplace_back(std::move(literal));
-  return {std::make_shared<const plan::Expr>(plan::Expr{std::move(out)}), Kind::kString, false};
+  return {scope.set.share.make(std::move(out)), Kind::kString, false};
 }
 
 }  // namespace cepd::dsl::checking

@@ -82,7 +82,7 @@ class EndSearch {
     if (rule_.having.empty()) return true;
     plan::ElementSet absent = 0;
     const plan::Sequence tail{
-        {from.sequence->steps.begin() + static_cast<std::ptrdiff_t>(from.index), from.sequence->steps.end()}};
+        std::vector<plan::Step>(from.sequence->steps.begin() + from.index, from.sequence->steps.end())};
     for_each_step(tail, [&](const StepPlace& at) {
       const auto* id = std::get_if<plan::SlotId>(&at.step().item);
       if (id == nullptr) return;
@@ -215,7 +215,7 @@ class EndSearch {
 
   const WarnContext& context_;
   const plan::Rule& rule_;
-  const std::vector<plan::Slot>& slots_;
+  const List<plan::Slot>& slots_;
 };
 
 }  // namespace

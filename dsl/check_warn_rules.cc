@@ -1,40 +1,128 @@
 #include "dsl/check_warn_rules.h"
 
 #include <algorithm>
-#include <map>
+#include <boost/container_hash/hash.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "dsl/check_facts.h"
 #include "dsl/plan_print.h"
-#include "dsl/print.h"
 
 namespace cepd::dsl::checking {
 namespace {
 
-/// More rules of one shape are not compared with each other.
+/// More rules of one shape are not compared with each other, nor more pairs of rules at length: bounds for rules that a
+/// program wrote.
 constexpr std::size_t kMostOfAShape = 100;
+constexpr std::size_t kMostPairs = 50'000;
 
 /// What two rules must have in common to be compared: all but conditions and WITHIN, and what is done with a match.
-std::string shape(const CheckedRule& rule, const SetContext& set) {
-  plan::Rule pattern = *rule.rule;
-  pattern.name.clear();
-  pattern.within.reset();
-  pattern.having.clear();
-  for (plan::Element& element : pattern.elements) element.test.conditions.clear();
-  ast::Rule deeds = *rule.text;
-  deeds.name.text = "x";
-  deeds.bare = false;
-  deeds.description.reset();
-  deeds.from.reset();
-  deeds.pattern = {};
-  deeds.pattern.steps.resize(1);
-  deeds.pattern.steps[0].choice.alternatives.resize(1);
-  deeds.pattern.steps[0].choice.alternatives[0].members.resize(1);
-  deeds.within.reset();
-  deeds.unless.clear();
-  deeds.where_condition = nullptr;
-  deeds.having = nullptr;
-  return print_pattern(pattern, *set.fields) + print(deeds);
+/// Lists that are equal are one in memory (share.h).
+using Shape = std::vector<std::uint64_t>;
+
+Shape shape(const plan::Rule& rule) {
+  Shape out;
+  const auto list = [&](const auto& each) { out.push_back(reinterpret_cast<std::uintptr_t>(each.data())); };
+  const auto type = [&](const std::optional<TypeId>& made) {
+    out.push_back(made ? static_cast<std::uint64_t>(*made) : UINT64_MAX);
+  };
+  list(rule.key);
+  out.push_back(rule.from.has_value());
+  if (rule.from) list(*rule.from);
+  for (const plan::Element& element : rule.elements) {
+    out.push_back(static_cast<std::uint64_t>(element.role) * 2 + (element.test.types.any ? 1 : 0));
+    list(element.test.types.ids);
+    list(element.test.key);
+    list(element.joint);
+  }
+  list(rule.slots);
+  list(rule.pattern.steps);
+  list(rule.unless);
+  out.push_back(static_cast<std::uint64_t>(rule.policy) << 16 | static_cast<std::uint64_t>(rule.policy_element));
+  list(rule.emit);
+  type(rule.into);
+  list(rule.labels);
+  list(rule.actions);
+  if (rule.limit) {
+    out.push_back(rule.limit->count);
+    out.push_back(static_cast<std::uint64_t>(rule.limit->per.count()));
+  }
+  if (rule.on_timeout) {
+    list(rule.on_timeout->emit);
+    type(rule.on_timeout->into);
+    list(rule.on_timeout->actions);
+  }
+  return out;
 }
+
+/// A condition `field = constant` on the event tested for an element.
+struct Equality {
+  std::size_t element = 0;
+  const plan::Expr* field = nullptr;
+  const plan::Constant* constant = nullptr;
+};
+
+/// What a rule is compared by.
+class Side {
+ public:
+  Side(const CheckedRule& rule, const SetContext& set) : rule_(rule), facts_(*rule.rule, set) {
+    const auto& elements = rule.rule->elements;
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      for (const plan::ExprPtr& condition : elements[i].test.conditions) {
+        for_each_part(condition, [&](const plan::ExprPtr& part) { note_equality(i, *part); });
+      }
+    }
+  }
+
+  const CheckedRule& rule() const { return rule_; }
+  const RuleFacts& facts() const { return facts_; }
+
+  /// The two ask for different values of one field, so that neither can do what the other does. Of many rules that
+  /// differ by a value only this is all that is looked at.
+  bool differs(Side& other) {
+    for (const Equality& a : equalities_) {
+      for (const Equality& b : other.equalities_) {
+        if (a.element != b.element || a.field != b.field || a.constant == b.constant) continue;
+        const Ordering order = compare(a.constant->value(), b.constant->value());
+        if (order != Ordering::kLess && order != Ordering::kGreater) continue;
+        // From conditions that are never true everything follows.
+        if (possible(a.element) && other.possible(b.element)) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  void note_equality(std::size_t element, const plan::Expr& part) {
+    const auto* binary = std::get_if<plan::Binary>(&part.node);
+    if (binary == nullptr || binary->op != plan::BinaryOp::kEq) return;
+    const auto note = [&](const plan::Expr& field, const plan::Expr& value) {
+      const auto* ref = std::get_if<plan::FieldRef>(&field.node);
+      const auto* constant = std::get_if<plan::Constant>(&value.node);
+      if (ref == nullptr || ref->subject != plan::Subject::kTested || constant == nullptr) return;
+      equalities_.push_back({element, &field, constant});
+    };
+    note(*binary->left, *binary->right);
+    note(*binary->right, *binary->left);
+  }
+
+  bool possible(std::size_t element) {
+    possible_.resize(rule_.rule->elements.size());
+    std::optional<bool>& known = possible_[element];
+    if (!known) {
+      Cases cases = facts_.at(element);
+      for (const plan::ExprPtr& condition : rule_.rule->elements[element].test.conditions) {
+        cases.assume(*facts_.tested(condition, element));
+      }
+      known = cases.possible();
+    }
+    return *known;
+  }
+
+  const CheckedRule& rule_;
+  RuleFacts facts_;
+  std::vector<Equality> equalities_;
+  std::vector<std::optional<bool>> possible_;  // by element: its conditions can be true together
+};
 
 /// Is every match of the one rule found by the other as well, at the same event or before? The two have one shape.
 class Comparison {
@@ -201,22 +289,28 @@ class Comparison {
 }  // namespace
 
 void warn_about_rules(const std::vector<CheckedRule>& rules, const SetContext& set) {
-  std::map<std::string, std::vector<std::size_t>> shapes;
+  boost::unordered_flat_map<Shape, std::size_t, boost::hash<Shape>> shapes;
+  std::vector<std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < rules.size(); ++i) {
-    if (rules[i].rule->status == plan::Status::kEnabled) shapes[shape(rules[i], set)].push_back(i);
+    if (rules[i].rule->status != plan::Status::kEnabled) continue;
+    const auto [it, added] = shapes.try_emplace(shape(*rules[i].rule), groups.size());
+    if (added) groups.emplace_back();
+    if (groups[it->second].size() < kMostOfAShape) groups[it->second].push_back(i);
   }
-  for (auto& [text, group] : shapes) {
-    if (group.size() > kMostOfAShape) group.resize(kMostOfAShape);
-    std::vector<RuleFacts> facts;
-    for (const std::size_t i : group) facts.emplace_back(*rules[i].rule, set);
-    for (std::size_t a = 0; a < group.size(); ++a) {
-      for (std::size_t b = 0; b < group.size(); ++b) {
-        if (a == b) continue;
-        const auto result = Comparison(facts[a], facts[b]).compare();
+  std::size_t pairs = 0;
+  for (const std::vector<std::size_t>& group : groups) {
+    if (group.size() < 2) continue;
+    std::vector<Side> sides;
+    for (const std::size_t i : group) sides.emplace_back(rules[i], set);
+    for (std::size_t a = 0; a < sides.size(); ++a) {
+      for (std::size_t b = 0; b < sides.size(); ++b) {
+        if (a == b || sides[a].differs(sides[b])) continue;
+        if (++pairs > kMostPairs) return;
+        const auto result = Comparison(sides[a].facts(), sides[b].facts()).compare();
         // Of two that are the same the later one is told.
         if (result == Comparison::Result::kUnlike || (result == Comparison::Result::kSame && a < b)) continue;
-        const CheckedRule& one = rules[group[a]];
-        const CheckedRule& other = rules[group[b]];
+        const CheckedRule& one = sides[a].rule();
+        const CheckedRule& other = sides[b].rule();
         const std::string name =
             quoted_if_needed(other.rule->name) + " (" + other.report->place(other.text->name.where) + ")";
         const bool same = result == Comparison::Result::kSame;

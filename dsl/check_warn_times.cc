@@ -78,7 +78,7 @@ class TimeSearch {
   }
 
   const WarnContext& context_;
-  const std::vector<plan::Slot>& slots_;
+  const List<plan::Slot>& slots_;
   bool reported_ = false;
 };
 

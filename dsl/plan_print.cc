@@ -343,10 +343,10 @@ std::string print_reads(const plan::Rule& rule, const FieldPlan& fields) {
     for (const plan::FieldRef& ref : test.key) add(ref);
     for (const ExprPtr& condition : test.conditions) add_all(condition);
   };
-  const auto add_items = [&](const std::vector<plan::Item>& items) {
+  const auto add_items = [&](const List<plan::Item>& items) {
     for (const plan::Item& item : items) add_all(item.value);
   };
-  const auto add_actions = [&](const std::vector<plan::Action>& actions) {
+  const auto add_actions = [&](const List<plan::Action>& actions) {
     for (const plan::Action& action : actions) {
       for (const plan::ActionArgument& argument : action.arguments) add_all(argument.value);
     }
@@ -369,6 +369,10 @@ std::string print_reads(const plan::Rule& rule, const FieldPlan& fields) {
   std::string out;
   for (const std::string& each : reads) out += "reads " + each + "\n";
   return out;
+}
+
+std::string meaning(const plan::Rule& rule, const FieldPlan& fields) {
+  return print_pattern(rule, fields) + print_reads(rule, fields);
 }
 
 }  // namespace cepd::dsl

@@ -17,4 +17,9 @@ std::string print_pattern(const plan::Rule& rule, const FieldPlan& fields);
 /// Every field that any part of the rule reads, `type.path`, sorted, one a line; `*.path` for fields of any type.
 std::string print_reads(const plan::Rule& rule, const FieldPlan& fields);
 
+/// Equal in two sets exactly when partial matches of the one may go on under the other: name, input, key, pattern,
+/// bounds, policy, and every field that is read. What is only done with a match (HAVING, EMIT, LIMIT, DO texts) is not
+/// part of it.
+std::string meaning(const plan::Rule& rule, const FieldPlan& fields);
+
 }  // namespace cepd::dsl

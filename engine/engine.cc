@@ -137,7 +137,7 @@ struct Engine::Impl {
       ready.pop_front();
       fire_due(event->time);
       ++handled;
-      const std::vector<nfa::RuleInput>& inputs = network->inputs(event->type);
+      const nfa::Inputs inputs = network->inputs(event->type);
       give(std::move(event), inputs);
       for (std::uint32_t level = 1; level < top_level; ++level) handle_derived(level);
     }
@@ -168,12 +168,12 @@ struct Engine::Impl {
   /// The events that rules of `level` have made at this place; they have all been at work.
   void handle_derived(std::uint32_t level) {
     for (EventPtr& event : derived.take(level)) {
-      const std::vector<nfa::RuleInput>& inputs = network->derived_inputs(event->type);
+      const nfa::Inputs inputs = network->derived_inputs(event->type);
       give(std::move(event), inputs);
     }
   }
 
-  void give(EventPtr event, const std::vector<nfa::RuleInput>& inputs) {
+  void give(EventPtr event, const nfa::Inputs& inputs) {
     number(event);
     for (Lane& lane : lanes) lane.give(event, inputs, 0);
     report();
@@ -231,7 +231,7 @@ std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const Deco
   impl_->network = std::move(network);
   impl_->make_rules();
 
-  boost::unordered_flat_map<std::string_view, std::uint32_t> by_meaning;
+  boost::unordered_flat_map<MatchId, std::uint32_t, MatchIdHash> by_meaning;
   const auto& rules = impl_->network->rules().rules;
   for (std::uint32_t i = 0; i < rules.size(); ++i) by_meaning.emplace(rules[i].fingerprint, i);
   std::size_t kept = 0;

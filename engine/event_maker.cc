@@ -82,7 +82,7 @@ EventMaker::EventMaker(const nfa::Network& network, const plan::Rule& rule)
 }
 
 std::optional<EventMaker::Plan> EventMaker::plan_of(const nfa::Network& network, const std::optional<TypeId>& into,
-                                                    const std::vector<plan::Item>& items) {
+                                                    const List<plan::Item>& items) {
   if (!into || network.derived_inputs(*into).empty()) return std::nullopt;
   Plan out;
   out.type = *into;

@@ -32,7 +32,7 @@ class EventMaker {
     std::vector<Field> fields;  ///< by slot
   };
   static std::optional<Plan> plan_of(const nfa::Network& network, const std::optional<TypeId>& into,
-                                     const std::vector<dsl::plan::Item>& items);
+                                     const List<dsl::plan::Item>& items);
 
   std::optional<Plan> on_match_, on_timeout_;
 };

@@ -23,7 +23,7 @@ Lane::Lane(const std::shared_ptr<const nfa::Network>& network, const EngineOptio
   due_.begin(levels);
 }
 
-void Lane::give(const EventPtr& event, const std::vector<nfa::RuleInput>& inputs, std::uint64_t step) {
+void Lane::give(const EventPtr& event, const nfa::Inputs& inputs, std::uint64_t step) {
   step_ = step;
   due_now_ = kMinTime;
   for (const nfa::RuleInput& input : inputs) {

@@ -35,7 +35,7 @@ class Lane {
   Lane& operator=(const Lane&) = delete;
 
   /// Offers the event to the rules of `inputs`. Requires every earlier deadline fired.
-  void give(const EventPtr& event, const std::vector<nfa::RuleInput>& inputs, std::uint64_t step);
+  void give(const EventPtr& event, const nfa::Inputs& inputs, std::uint64_t step);
   std::optional<EventTime> earliest() const { return due_.earliest(); }
   /// What falls due at `now` in rules of `level`. Requires that nothing is due earlier, and nothing of lower levels.
   void fire(EventTime now, std::uint32_t level, std::uint64_t step);

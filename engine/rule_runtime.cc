@@ -46,7 +46,7 @@ std::vector<RuleRuntime::KeyOffer> RuleRuntime::offers(const nfa::RuleInput& inp
   for (const nfa::Entry& entry : input.entries) {
     KeyOffer offer;
     bool missing = false;
-    for (const plan::FieldRef& ref : *entry.key) {
+    for (const plan::FieldRef& ref : entry.key) {
       const Value value = nfa::read_property(ref, *event, network_->fields());
       missing = missing || value.is_null() || value.kind() == Kind::kJson;
       offer.key.push_back(value);

@@ -124,7 +124,7 @@ Run read_run(Reader& in, const std::vector<EventPtr>& events, const nfa::Automat
 
 std::string partial_prefix(const dsl::plan::Rule& rule) {
   std::string out;
-  append_ordered(out, hash_match_id(rule.fingerprint));
+  append_ordered(out, rule.fingerprint);
   return out;
 }
 

@@ -1,27 +1,62 @@
 #include "nfa/chain_text.h"
 
-#include <algorithm>
-#include <boost/algorithm/string/join.hpp>
-#include <set>
+#include <map>
 
 namespace cepd::nfa {
 namespace {
 
 namespace plan = dsl::plan;
 
-std::string rule_names(const Network& network, const std::vector<std::uint32_t>& rules) {
-  std::vector<std::string> names;
-  for (const std::uint32_t rule : rules) names.push_back(quoted_if_needed(network.rules().rules[rule].name));
-  return boost::algorithm::join(names, ", ");
-}
+/// Names of rules, the first few of them; how many there are besides.
+class RuleNames {
+ public:
+  void add(const plan::Rule& rule) {
+    if (++count_ > kMost) return;
+    text_ += (count_ == 1 ? "" : ", ") + quoted_if_needed(rule.name);
+  }
+  bool empty() const { return count_ == 0; }
+  std::string text() const {
+    return count_ > kMost ? text_ + " and " + std::to_string(count_ - kMost) + " more" : text_;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 24;
+  std::string text_;
+  std::size_t count_ = 0;
+};
 
 std::string makes_text(const Network& network, TypeId type, const char* title, bool shadow) {
-  std::vector<std::uint32_t> readers;
+  RuleNames readers;
   for (const RuleInput& input : network.derived_inputs(type)) {
-    if (!shadow || network.rules().rules[input.rule].status == plan::Status::kShadow) readers.push_back(input.rule);
+    const plan::Rule& reader = network.rules().rules[input.rule];
+    if (!shadow || reader.status == plan::Status::kShadow) readers.add(reader);
   }
   return std::string(title) + quoted_if_needed(network.fields().type(type).name) +
-         (readers.empty() ? ", read by no rule" : ", read by " + rule_names(network, readers)) + "\n";
+         (readers.empty() ? ", read by no rule" : ", read by " + readers.text()) + "\n";
+}
+
+/// What the rule reads and rules make, by the types' names.
+std::map<std::string, std::string> reads_text(const Network& network, const plan::Rule& rule) {
+  const bool shadow = rule.status == plan::Status::kShadow;
+  std::map<std::string, std::string> out;
+  const auto add = [&](const plan::Types& types) {
+    for (const TypeId type : types.ids) {
+      const auto [line, added] = out.try_emplace(quoted_if_needed(network.fields().type(type).name));
+      if (!added) continue;
+      RuleNames makers;
+      for (const std::uint32_t index : network.makers(type)) {
+        const plan::Rule& maker = network.rules().rules[index];
+        if (shadow || maker.status != plan::Status::kShadow) makers.add(maker);
+      }
+      if (!makers.empty()) line->second = "  reads         " + line->first + ", made by " + makers.text() + "\n";
+    }
+  };
+  for (const plan::Element& element : rule.elements) add(element.test.types);
+  for (const plan::EventTest& test : rule.unless) add(test.types);
+  if (rule.from) {
+    for (const plan::EventTest& test : *rule.from) add(test.types);
+  }
+  return out;
 }
 
 }  // namespace
@@ -29,23 +64,8 @@ std::string makes_text(const Network& network, TypeId type, const char* title, b
 std::string chain_text(const Network& network, std::size_t index) {
   const plan::Rule& rule = network.rules().rules[index];
   const bool shadow = rule.status == plan::Status::kShadow;
-  std::set<std::string> reads;  // by the types' names
-  for (std::size_t i = 0; i < network.fields().types().size(); ++i) {
-    const TypeId type{static_cast<std::uint32_t>(i)};
-    const auto& inputs = network.derived_inputs(type);
-    if (std::none_of(inputs.begin(), inputs.end(), [&](const RuleInput& input) { return input.rule == index; })) {
-      continue;
-    }
-    std::vector<std::uint32_t> makers = network.makers(type);
-    std::erase_if(makers, [&](std::uint32_t maker) {
-      return !shadow && network.rules().rules[maker].status == plan::Status::kShadow;
-    });
-    if (makers.empty()) continue;
-    reads.insert("  reads         " + quoted_if_needed(network.fields().type(type).name) + ", made by " +
-                 rule_names(network, makers) + "\n");
-  }
   std::string out = "  level         " + std::to_string(rule.level) + "\n";
-  for (const std::string& line : reads) out += line;
+  for (const auto& [type, line] : reads_text(network, rule)) out += line;
   if (rule.into) out += makes_text(network, *rule.into, "  makes         ", shadow);
   if (rule.on_timeout && rule.on_timeout->into) {
     out += makes_text(network, *rule.on_timeout->into, "  on time-out   ", shadow);

@@ -198,9 +198,13 @@ std::string key_text(const plan::Rule& rule) {
 std::string explain(const Network& network, std::size_t index) {
   const Names names(network, index);
   const plan::Rule& rule = names.rule();
-  std::string text = rule.text;
-  while (text.ends_with('\n')) text.pop_back();
-  std::string out = "rule " + rule.name + "  (" + rule.file + ")\n" + indented(text) + "\n";
+  const dsl::RuleSet& set = network.rules();
+  std::string out = "rule " + rule.name + "  (" + set.files[rule.file] + ")\n";
+  if (!set.texts.empty()) {
+    std::string text = set.texts[index];
+    while (text.ends_with('\n')) text.pop_back();
+    out += indented(text) + "\n";
+  }
   out += "  key           " + key_text(rule) + "\n";
   out += "  bound         " +
          (rule.within    ? format_duration(*rule.within) + " from first to last event"

@@ -7,7 +7,8 @@
 
 namespace cepd::nfa {
 
-/// The rule's input, key, bound, policy, states and links in text, one screen for a usual rule.
+/// The rule's input, key, bound, policy, states and links in text, one screen for a usual rule. The rule itself stands
+/// above where the set was loaded with CheckOptions::texts.
 std::string explain(const Network& network, std::size_t rule);
 
 /// The same states and links as a Graphviz digraph.

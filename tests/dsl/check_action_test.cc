@@ -10,7 +10,7 @@ using namespace cepd::dsl;
 
 namespace {
 
-std::string calls(const std::vector<plan::Action>& actions) {
+std::string calls(const List<plan::Action>& actions) {
   std::string out;
   for (const plan::Action& action : actions) {
     out += action.name + "(";

@@ -10,10 +10,16 @@ using namespace cepd::dsl;
 
 namespace {
 
-std::string items(const std::vector<plan::Item>& list) {
+std::string items(const List<plan::Item>& list) {
   std::string out;
   for (const plan::Item& item : list) out += item.name + ": " + print(*item.value) + "\n";
   return out;
+}
+
+/// Of the one rule.
+std::string meaning_of(const std::string& text) {
+  const auto set = loaded(text);
+  return meaning(set->rules.at(0), set->fields);
 }
 
 std::string emit(const std::string& text) { return items(loaded("RULE r " + text)->rules.at(0).emit); }
@@ -108,10 +114,17 @@ TEST_CASE("ON TIMEOUT: its own items, or the key") {
         "`ON TIMEOUT DO log('late')`: ON TIMEOUT needs a bound: the pattern has no WITHIN\n");
 }
 
-TEST_CASE("rule: canonical text") { CHECK(loaded("rule r match a then b within 1m")->rules[0].text != ""); }
+TEST_CASE("rule: canonical text, where it is asked for") {
+  const Parsed parsed = parse("f.rules", "rule s match c\nrule r match a then b within 1m");
+  const auto texts = check({parsed.file}, {test_actions(), true}, nullptr).rules->texts;
+  REQUIRE(texts.size() == 2);
+  CHECK(texts[0] == "RULE r\n  MATCH   a THEN b WITHIN 1m");
+  CHECK(texts[1] == "RULE s\n  MATCH   c");
+  CHECK(check({parsed.file}, {test_actions()}, nullptr).rules->texts.empty());
+}
 
-TEST_CASE("fingerprint: what decides the matches, constants filled in, names of elements left out") {
-  const auto print_of = [](const std::string& text) { return loaded("RULE r " + text)->rules.at(0).fingerprint; };
+TEST_CASE("meaning: what decides the matches, constants filled in, names of elements left out") {
+  const auto print_of = [](const std::string& text) { return meaning_of("RULE r " + text); };
   CHECK(print_of("KEY u MATCH a AS x THEN b[p > 1] AS y WITHIN 1m WHERE y.q = x.q EMIT x.z") ==
         "rule r\nkey u\n#0 a KEY u\n#1 b KEY u [(tested.p > 1)] [(tested.q = #0.q)]\npattern #0 THEN #1\nwithin 1m\n"
         "reads a.q\nreads a.u\nreads a.z\nreads b.p\nreads b.q\nreads b.u\n");
@@ -123,14 +136,20 @@ TEST_CASE("fingerprint: what decides the matches, constants filled in, names of 
   CHECK(print_of("MATCH a NEXT b WITHIN 1m EMIT a.x") != base);
   CHECK(print_of("MATCH a THEN b WITHIN 1m AFTER MATCH NO SKIP EMIT a.x") != base);
   const auto constant = [](const std::string& value) {
-    return loaded("CONST c = " + value + " RULE r MATCH a[x > $c]")->rules.at(0).fingerprint;
+    return meaning_of("CONST c = " + value + " RULE r MATCH a[x > $c]");
   };
   CHECK(constant("1") != constant("2"));
 }
 
-TEST_CASE("fingerprint: a rule over any type does not change with the other rules") {
+TEST_CASE("meaning: a rule over any type does not change with the other rules") {
   const auto alone = loaded("RULE r MATCH *[x = 1]");
   const auto beside = loaded("RULE r MATCH *[x = 1] RULE s MATCH other[y = 1]");
-  CHECK(alone->rules[0].fingerprint == "rule r\nfrom *\n#0 * [(tested.x = 1)]\npattern #0\nreads *.x\n");
+  CHECK(meaning(alone->rules[0], alone->fields) == "rule r\nfrom *\n#0 * [(tested.x = 1)]\npattern #0\nreads *.x\n");
   CHECK(beside->rules[0].fingerprint == alone->rules[0].fingerprint);
+}
+
+TEST_CASE("fingerprint: as the meaning") {
+  const auto of = [](const std::string& text) { return loaded("RULE r " + text)->rules.at(0).fingerprint; };
+  CHECK(of("MATCH a THEN b WITHIN 60s") == of("MATCH a AS x THEN b WITHIN 1m LIMIT 1 PER 1h"));
+  CHECK(of("MATCH a THEN b WITHIN 61s") != of("MATCH a THEN b WITHIN 1m"));
 }

@@ -22,7 +22,7 @@ TEST_CASE("check: rules are sorted by name, disabled ones only listed") {
   const auto set = loaded_files({"RULE b MATCH x RULE c DISABLED MATCH only_c[f = 1]", "RULE a SHADOW MATCH y[f = 1]"});
   REQUIRE(set->rules.size() == 2);
   CHECK(set->rules[0].name == "a");
-  CHECK(set->rules[0].file == "f2.rules");
+  CHECK(set->files.at(set->rules[0].file) == "f2.rules");
   CHECK(set->rules[0].status == plan::Status::kShadow);
   CHECK(set->rules[1].name == "b");
   CHECK(set->disabled == std::vector<std::string>{"c"});

@@ -29,3 +29,17 @@ TEST_CASE("explain: level, what a rule reads from and who reads it") {
         "  reads         low, made by a, b\n");
   CHECK(text(4) == "  level         1\n");
 }
+
+TEST_CASE("explain: of many makers and readers the first few are named") {
+  std::string text;
+  for (int i = 10; i < 40; ++i) {
+    text += "RULE m" + std::to_string(i) + " MATCH e EMIT e.n AS n INTO low\n";
+    text += "RULE r" + std::to_string(i) + " MATCH low[n > " + std::to_string(i) + "]\n";
+  }
+  const auto network = test::network_of(text);
+  const std::string reader = nfa::chain_text(*network, 30);
+  CHECK(reader.starts_with("  level         2\n  reads         low, made by m10, m11, m12, "));
+  CHECK(reader.ends_with(", m32, m33 and 6 more\n"));
+  const std::string maker = nfa::chain_text(*network, 0);
+  CHECK(maker.ends_with(", r32, r33 and 6 more\n"));
+}

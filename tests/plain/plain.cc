@@ -40,7 +40,7 @@ void Engine::finish() {
 void Engine::drain() {
   while (EventPtr event = order_.next()) {
     fire_due(event->time);
-    const std::vector<nfa::RuleInput>& inputs = network_->inputs(event->type);
+    const nfa::Inputs inputs = network_->inputs(event->type);
     give(event, inputs);
     for (std::uint32_t level = 1; level <= top_level_; ++level) handle_made(level);
   }
@@ -74,12 +74,12 @@ void Engine::handle_made(std::uint32_t level) {
   std::vector<Made> made = std::exchange(made_[level], {});
   std::stable_sort(made.begin(), made.end(), [](const Made& a, const Made& b) { return a.maker < b.maker; });
   for (const Made& each : made) {
-    const std::vector<nfa::RuleInput>& inputs = network_->derived_inputs(each.event->type);
+    const nfa::Inputs inputs = network_->derived_inputs(each.event->type);
     give(each.event, inputs);
   }
 }
 
-void Engine::give(const EventPtr& event, const std::vector<nfa::RuleInput>& inputs) {
+void Engine::give(const EventPtr& event, const nfa::Inputs& inputs) {
   event->sequence = next_sequence_++;
   for (const nfa::RuleInput& input : inputs) {
     RuleState& rule = rules_[input.rule];

@@ -52,7 +52,7 @@ class Engine {
   void fire_due(EventTime limit);
   std::optional<EventTime> earliest_due() const;
   void handle_made(std::uint32_t level);
-  void give(const EventPtr& event, const std::vector<nfa::RuleInput>& inputs);
+  void give(const EventPtr& event, const nfa::Inputs& inputs);
   RuleState::Report report_of(std::uint32_t rule);
 
   std::shared_ptr<const nfa::Network> network_;

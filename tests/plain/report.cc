@@ -54,7 +54,7 @@ std::vector<Binding> bindings_of(const plan::Rule& rule, const std::vector<Bound
   return out;
 }
 
-std::vector<NamedValue> evaluate_items(const std::vector<plan::Item>& items, const nfa::Scope& scope, Match& match,
+std::vector<NamedValue> evaluate_items(const List<plan::Item>& items, const nfa::Scope& scope, Match& match,
                                        nfa::EvalErrors& errors) {
   std::vector<NamedValue> out;
   out.reserve(items.size());

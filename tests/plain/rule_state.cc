@@ -37,7 +37,7 @@ std::map<std::vector<Value>, Offer, RuleState::KeyLess> RuleState::offers(const 
   bool any_key = false;
   for (const nfa::Entry& entry : input.entries) {
     std::vector<Value> key;
-    for (const plan::FieldRef& ref : *entry.key) key.push_back(nfa::read_property(ref, *event, network_.fields()));
+    for (const plan::FieldRef& ref : entry.key) key.push_back(nfa::read_property(ref, *event, network_.fields()));
     const bool missing = std::any_of(key.begin(), key.end(),
                                      [](const Value& value) { return value.is_null() || value.kind() == Kind::kJson; });
     if (missing) continue;
