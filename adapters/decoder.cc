@@ -34,17 +34,19 @@ class Walk {
 
   void object(const FieldTrie::Node& node, const simdjson::dom::object& object) {
     for (const auto& field : object) {
-      if (const auto* edge = FieldTrie::find(node, field.key)) visit(edge->node, field.value);
+      const auto* edge = FieldTrie::find(node, field.key);
+      if (edge == nullptr) continue;
+      if (edge->only_slot != FieldTrie::kNoSlot) {
+        found_[edge->only_slot] = field.value;
+      } else {
+        visit(edge->node, field.value);
+      }
     }
   }
 
  private:
   void visit(std::uint32_t id, const element& value) {
     const FieldTrie::Node& node = trie_.node(id);
-    if (node.leaf()) {
-      for (const std::uint32_t slot : node.slots) found_[slot] = value;
-      return;
-    }
     if (std::exchange(visits_[id], now_) == now_) forget(node);
     for (const std::uint32_t slot : node.slots) found_[slot] = value;
     if (!node.names.empty() && value.is_object()) object(node, simdjson::dom::object(value));
@@ -251,7 +253,7 @@ struct JsonDecoder::Impl {
     }
     if (texts.size() < reader.slots) texts.resize(reader.slots);
     for (std::size_t slot = 0; slot < reader.slots; ++slot) {
-      if (is_null(found[slot])) continue;
+      if (!found[slot]) continue;
       const auto& kind = reader.kinds[slot];
       draft.fields[slot] =
           kind ? declared_value(*found[slot], *kind, options.time_unit) : dynamic_value(*found[slot], texts[slot]);

@@ -18,7 +18,11 @@ FieldTrie::FieldTrie(const std::vector<FieldPath>& paths) : nodes_(1) {
   for (Node& node : nodes_) {
     std::ranges::sort(node.names, before, &NameEdge::name);
     std::ranges::sort(node.indexes, {}, &IndexEdge::index);
-    for (const NameEdge& edge : node.names) node.lengths |= length_bit(edge.name.size());
+    for (NameEdge& edge : node.names) {
+      node.lengths |= length_bit(edge.name.size());
+      const Node& below = nodes_[edge.node];
+      if (below.slots.size() == 1 && below.names.empty() && below.indexes.empty()) edge.only_slot = below.slots.front();
+    }
   }
 }
 
@@ -27,7 +31,7 @@ std::uint32_t FieldTrie::child(std::uint32_t parent, const FieldPath::Step& step
   if (const auto* name = std::get_if<std::string>(&step)) {
     auto& edges = nodes_[parent].names;
     if (const auto it = std::ranges::find(edges, *name, &NameEdge::name); it != edges.end()) return it->node;
-    edges.push_back({start_of(*name), added, *name});
+    edges.push_back({start_of(*name), added, kNoSlot, *name});
   } else {
     const std::int64_t index = std::get<std::int64_t>(step);
     auto& edges = nodes_[parent].indexes;

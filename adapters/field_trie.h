@@ -15,9 +15,12 @@ namespace cepd::adapters {
 
 class FieldTrie {
  public:
+  static constexpr std::uint32_t kNoSlot = UINT32_MAX;
+
   struct NameEdge {
     std::uint64_t start;  ///< of the name, see start_of()
     std::uint32_t node;
+    std::uint32_t only_slot;  ///< of the node, when it has one slot and nothing below it; else kNoSlot
     std::string name;
   };
   struct IndexEdge {
@@ -25,8 +28,6 @@ class FieldTrie {
     std::uint32_t node;
   };
   struct Node {
-    bool leaf() const { return names.empty() && indexes.empty(); }
-
     std::vector<std::uint32_t> slots;  ///< filled by the value that stands here
     std::vector<NameEdge> names;       ///< sorted by length, then bytes
     std::vector<IndexEdge> indexes;    ///< sorted

@@ -18,7 +18,7 @@ namespace cepd::adapters {
 /// adapters/decoder.h, which is put into `text` in place of what it holds.
 Value dynamic_value(const simdjson::dom::element& value, std::string& text);
 
-/// The value in the declared type; null when it does not fit. `value` is not null.
+/// The value in the declared type; null when it does not fit.
 Value declared_value(const simdjson::dom::element& value, FieldType type, TimeUnit unit);
 
 /// An RFC 3339 string or a number of the unit; nothing when it is neither or out of range.
