@@ -33,13 +33,15 @@ class Walk {
       : trie_(trie), found_(found), visits_(visits), now_(now) {}
 
   void object(const FieldTrie::Node& node, const simdjson::dom::object& object) {
-    for (const auto& field : object) {
-      const auto* edge = FieldTrie::find(node, field.key);
+    // Not a range-for: the pair that `*it` makes goes through memory, which costs more than the rest of the walk.
+    const auto end = object.end();
+    for (auto it = object.begin(); it != end; ++it) {
+      const auto* edge = FieldTrie::find(node, it.key());
       if (edge == nullptr) continue;
       if (edge->only_slot != FieldTrie::kNoSlot) {
-        found_[edge->only_slot] = field.value;
+        found_[edge->only_slot] = it.value();
       } else {
-        visit(edge->node, field.value);
+        visit(edge->node, it.value());
       }
     }
   }
