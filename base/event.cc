@@ -73,7 +73,9 @@ EventPtr EventDraft::build() const {
       new (values + i) Value(value);
     }
   }
-  return EventPtr(event);
+  // Nobody else knows the event yet: its first reference needs no atomic addition.
+  event->references_.store(1, std::memory_order_relaxed);
+  return EventPtr(event, /*add_ref=*/false);
 }
 
 void Event::destroy(const Event* event) {

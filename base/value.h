@@ -52,30 +52,30 @@ class Value {
     return v;
   }
 
-  Kind kind() const { return kind_; }
-  bool is_null() const { return kind_ == Kind::kNull; }
-  bool is_number() const { return kind_ == Kind::kInt || kind_ == Kind::kDouble; }
-  bool is_text() const { return kind_ == Kind::kString || kind_ == Kind::kJson; }
-  bool is_true() const { return kind_ == Kind::kBool && payload_.integer != 0; }
+  Kind kind() const { return static_cast<Kind>(tag_ & 0xff); }
+  bool is_null() const { return kind() == Kind::kNull; }
+  bool is_number() const { return kind() == Kind::kInt || kind() == Kind::kDouble; }
+  bool is_text() const { return kind() == Kind::kString || kind() == Kind::kJson; }
+  bool is_true() const { return kind() == Kind::kBool && payload_.integer != 0; }
 
   bool as_bool() const { return payload_.integer != 0; }
   std::int64_t as_int() const { return payload_.integer; }
   double as_double() const { return payload_.real; }
   /// The number as a double, whichever of the two kinds it is. Requires is_number().
-  double number() const { return kind_ == Kind::kInt ? static_cast<double>(payload_.integer) : payload_.real; }
-  std::string_view text() const { return {payload_.bytes, size_}; }
+  double number() const { return kind() == Kind::kInt ? static_cast<double>(payload_.integer) : payload_.real; }
+  std::string_view text() const { return {payload_.bytes, static_cast<std::size_t>(tag_ >> 8)}; }
   EventTime as_time() const { return event_time_us(payload_.integer); }
   Micros as_duration() const { return Micros(payload_.integer); }
 
   /// The same value with its text, if any, copied into `arena`.
-  Value copied_to(Arena& arena) const { return is_text() ? text_value(kind_, arena.copy(text())) : *this; }
+  Value copied_to(Arena& arena) const { return is_text() ? text_value(kind(), arena.copy(text())) : *this; }
 
  private:
-  explicit Value(Kind kind) : kind_(kind) {}
+  explicit Value(Kind kind) : tag_(static_cast<std::uint64_t>(kind)) {}
   static Value text_value(Kind kind, std::string_view text) {
     CEPD_CHECK(text.size() <= UINT32_MAX);
     Value v(kind);
-    v.size_ = static_cast<std::uint32_t>(text.size());
+    v.tag_ |= static_cast<std::uint64_t>(text.size()) << 8;
     v.payload_.bytes = text.data();
     return v;
   }
@@ -85,8 +85,8 @@ class Value {
     double real;
     const char* bytes;
   } payload_;
-  std::uint32_t size_ = 0;
-  Kind kind_ = Kind::kNull;
+  // The kind and, above it, the size of a text in one word: values are made and copied in two registers.
+  std::uint64_t tag_ = 0;
 };
 
 /// Name of a kind in messages: "int", "string", ...
