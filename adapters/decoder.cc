@@ -207,6 +207,8 @@ struct JsonDecoder::Impl {
   explicit Impl(DecoderOptions o) : options(std::move(o)), header({options.type_field, options.time_field}) {}
 
   const DecoderOptions options;
+  // Its kernel is chosen for the processor when the program starts. On-Demand takes as long for the same lines once it
+  // has to look at each number and string, as the contract wants, and would be compiled for one processor here.
   simdjson::dom::parser parser;
   Finder header;  // slot 0 the type, 1 the time
   TypeReaders readers;
