@@ -242,6 +242,27 @@ TEST_CASE("decoder: of repeated names the last counts, with all below it") {
         "no_type: field type: expected the type, got null");
 }
 
+TEST_CASE("decoder: names that are alike, few and many, short and long") {
+  for (const std::size_t count : {2U, 16U, 17U, 60U}) {
+    for (const std::string stem :
+         {"", "x", "abcd", "abcdefgh", "abcdefghi", "much the same beginning of the name, and a long one at that: "}) {
+      CAPTURE(count);
+      CAPTURE(stem);
+      std::vector<FieldPath> paths;
+      std::string text = R"({"type":"t","ts":0)";
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::string name = stem + std::string(1, static_cast<char>('a' + i % 26)) + std::string(i / 26, 'z');
+        paths.push_back(FieldPath::of(name));
+        text += ",\"" + name + "\":" + std::to_string(i) + ",\"" + name + "?\":-1,\"?" + name + "\":-1";
+      }
+      JsonDecoder decoder({});
+      const auto event = decoded(decoder, plan_of(paths), text + "}");
+      for (std::size_t i = 0; i < count; ++i) CHECK(event->field(i).as_int() == static_cast<std::int64_t>(i));
+    }
+  }
+  CHECK(field_x(R"(1,"":2)", FieldPath::of("")) == "int 2");
+}
+
 TEST_CASE("decoder: nested and array paths") {
   CHECK(field_x(R"({"y":{"z":5}})", path({std::string("x"), std::string("y"), std::string("z")})) == "int 5");
   CHECK(field_x(R"([7,8,9])", path({std::string("x"), std::int64_t{2}})) == "int 9");
