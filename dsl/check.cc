@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/algorithm/string/predicate.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <deque>
 #include <iterator>
 #include <map>
@@ -82,12 +83,12 @@ class SetChecker {
   }
 
   /// False, and reported, for the second statement of a kind with one name.
-  bool first_of_name(const char* kind, const ast::Name& name, Reporter& report) {
-    const std::string title = std::string(kind) + " " + name.text;
-    const auto [it, added] = first_.emplace(title, std::pair(&report, name.where));
+  bool first_of_name(std::string_view kind, const ast::Name& name, Reporter& report) {
+    const auto [it, added] = first_[kind].emplace(name.text, std::pair(&report, name.where));
     if (added) return true;
     const auto& [where_report, where] = it->second;
-    report.error(name.where, "a second " + title + "; the first stands at " + where_report->place(where));
+    report.error(name.where, "a second " + std::string(kind) + " " + name.text + "; the first stands at " +
+                                 where_report->place(where));
     return false;
   }
 
@@ -151,7 +152,9 @@ class SetChecker {
   void announce(const ast::Rule& rule, Reporter& report) {
     if (!first_of_name("RULE", rule.name, report)) return;
     const bool disabled = rule.status == ast::RuleStatus::kDisabled;
-    set_.rules[rule.name.text].disabled = disabled;
+    checking::RuleNote& note = set_.rules[rule.name.text];
+    note.disabled = disabled;
+    notes_.emplace(&rule, &note);
     if (!disabled) checking::register_types(rule, set_);
   }
 
@@ -167,7 +170,10 @@ class SetChecker {
     }
     result_.rules.reserve(loaded.size());
     checking::report_cycles(loaded);
-    check_makers_first(loaded, [&](plan::Rule rule) { result_.rules.push_back(std::move(rule)); });
+    check_makers_first(loaded, [&](plan::Rule rule, const checking::ChainRule& written) {
+      result_.rules.push_back(std::move(rule));
+      written_.push_back(written);
+    });
     if (loaded.size() == all.size()) return;
     // A rule that is not loaded must not make the decoder read anything, and makes nothing for those that are.
     FieldPlan aside = fields_;
@@ -176,7 +182,8 @@ class SetChecker {
     set_.slots_of_any.clear();
     std::erase_if(all, [](const auto& each) { return each.rule->status != ast::RuleStatus::kDisabled; });
     for (const checking::ChainRule& each : all) checking::register_types(*each.rule, set_);
-    check_makers_first(all, [&](const plan::Rule& rule) { result_.disabled.push_back(rule.name); });
+    check_makers_first(
+        all, [&](const plan::Rule& rule, const checking::ChainRule&) { result_.disabled.push_back(rule.name); });
     set_.fields = &fields_;
     set_.made = made;
   }
@@ -185,13 +192,10 @@ class SetChecker {
     if (std::any_of(reporters_.begin(), reporters_.end(), [](const Reporter& each) { return each.errors() > 0; })) {
       return;
     }
-    std::map<std::string_view, const plan::Rule*> loaded;
-    for (const plan::Rule& rule : result_.rules) loaded.emplace(rule.name, &rule);
     std::vector<checking::CheckedRule> rules;
-    for_each<ast::Rule>([&](const ast::Rule& rule, Reporter& report) {
-      const auto it = loaded.find(rule.name.text);
-      if (it != loaded.end()) rules.push_back({&rule, it->second, &report});
-    });
+    for (std::size_t i = 0; i < result_.rules.size(); ++i) {
+      rules.push_back({written_[i].rule, &result_.rules[i], written_[i].report});
+    }
     checking::warn_about_rules(rules, set_);
   }
 
@@ -223,14 +227,14 @@ class SetChecker {
       checked.file = rules[i].file;
       checked.level = levels[i];
       if (!note.sound) open(rule);
-      add(std::move(checked));
+      add(std::move(checked), rules[i]);
     }
   }
 
   /// What tests need to know of the rule; of a second rule with a name nobody asks.
   checking::RuleNote& note_of(const ast::Rule& rule) {
-    return first_.at("RULE " + rule.name.text).second.begin == rule.name.where.begin ? set_.rules[rule.name.text]
-                                                                                     : second_note_;
+    const auto it = notes_.find(&rule);
+    return it == notes_.end() ? second_note_ : *it->second;
   }
 
   void test(const ast::Test& test, Reporter& report) {
@@ -238,13 +242,16 @@ class SetChecker {
   }
 
   const std::vector<ast::File>& files_;
-  std::vector<Diagnostics> found_;                                                 // by file
-  std::deque<Reporter> reporters_;                                                 // by file
-  std::map<std::string, std::pair<Reporter*, ast::Location>, std::less<>> first_;  // "RULE name" -> where it stands
+  std::vector<Diagnostics> found_;  // by file
+  std::deque<Reporter> reporters_;  // by file
+  using Places = boost::unordered_flat_map<std::string_view, std::pair<Reporter*, ast::Location>>;
+  std::map<std::string_view, Places> first_;                                // "RULE" -> its name -> where it stands
+  boost::unordered_flat_map<const ast::Rule*, checking::RuleNote*> notes_;  // of the first rule of each name
   checking::RuleNote second_note_;
   FieldPlan fields_;
   SetContext set_;
   RuleSet result_;
+  std::vector<checking::ChainRule> written_;  // of result_.rules, before they are sorted
 };
 
 }  // namespace

@@ -69,8 +69,13 @@ void Reporter::add(Severity severity, ast::Location where, std::string message, 
     suggestion.clear();
   }
   places_.push_back(where);
-  out_.push_back(diagnostic_at(severity, file_.name, file_.text, where.begin, where.end, std::move(message),
-                               std::move(suggestion)));
+  // From the line on: files that a program wrote are long, and each message would count the lines before it.
+  const std::size_t number = line_number(std::min<std::size_t>(where.begin, file_.text.size()));
+  const std::size_t line_begin = lines_[number];
+  out_.push_back(diagnostic_at(severity, file_.name, std::string_view(file_.text).substr(line_begin),
+                               where.begin - line_begin, std::max<std::size_t>(where.end, line_begin) - line_begin,
+                               std::move(message), std::move(suggestion)));
+  out_.back().line += static_cast<unsigned>(number);
 }
 
 }  // namespace cepd::dsl::checking

@@ -38,6 +38,23 @@ std::optional<Conflict> conflict(const Cases& base, const std::vector<Part>& par
   return Conflict{last, {}, false};
 }
 
+/// Speaks of nothing but fields of the tested event, so that it goes with all that is known of other events:
+/// comparisons of such fields with constants and with each other. Most conditions are of this kind.
+bool of_tested_only(const plan::Expr& part) {
+  bool only = true;
+  walk(part, [&](const plan::Expr& each) {
+    if (const auto* ref = std::get_if<plan::FieldRef>(&each.node)) {
+      only &= ref->subject == plan::Subject::kTested;
+    } else if (const auto* binary = std::get_if<plan::Binary>(&each.node)) {
+      only &= binary->op < plan::BinaryOp::kAdd;
+    } else {
+      only &= std::holds_alternative<plan::Constant>(each.node) || std::holds_alternative<plan::In>(each.node) ||
+              std::holds_alternative<plan::Between>(each.node) || std::holds_alternative<plan::IsNull>(each.node);
+    }
+  });
+  return only;
+}
+
 std::string range_text(const CountRange& range) {
   if (range.most == plan::kUnbounded) return "at least " + std::to_string(range.least);
   if (range.least == range.most) return "always " + std::to_string(range.least);
@@ -107,6 +124,7 @@ class NeverSearch {
     for (Part& part : parts) part.expr = facts_.tested(part.expr, index);
     if (const auto found = conflict(facts_.at(index), parts)) return tell(never(index), parts, *found, "");
     if (rule_.from && !passes_from(index, parts)) return;
+    if (std::all_of(parts.begin(), parts.end(), [](const Part& part) { return of_tested_only(*part.expr); })) return;
     Cases base = facts_.at(index);
     facts_.assume_bound(base, index);
     if (!base.possible()) return;  // told at the element before

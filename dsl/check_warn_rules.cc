@@ -13,7 +13,7 @@ namespace {
 /// More rules of one shape are not compared with each other, nor more pairs of rules at length: bounds for rules that a
 /// program wrote.
 constexpr std::size_t kMostOfAShape = 100;
-constexpr std::size_t kMostPairs = 50'000;
+constexpr std::size_t kMostPairs = 20'000;
 
 /// What two rules must have in common to be compared: all but conditions and WITHIN, and what is done with a match.
 /// Lists that are equal are one in memory (share.h).

@@ -2,6 +2,7 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <array>
 
 #include "dsl/plan_print.h"
@@ -47,6 +48,14 @@ unsigned ways_of(BinaryOp op) {
     default:
       return kGreater | kSame;
   }
+}
+
+/// Another comparison holds as well where two values compare in one of `ways`, and says more.
+bool is_weaker(BinaryOp op, unsigned ways) {
+  return std::any_of(kComparisons.begin(), kComparisons.end(), [&](BinaryOp other) {
+    const unsigned its = ways_of(other);
+    return (ways & ~its) == 0 && its != ways_of(op) && (its & ~ways_of(op)) == 0;
+  });
 }
 
 unsigned turned(unsigned ways) {
@@ -183,12 +192,10 @@ Cases::List Cases::comparison(const plan::Binary& node, unsigned outcomes, List 
   if (left || right) {
     const BinaryOp op = right ? node.op : mirrored(node.op);
     const plan::Constant& literal = right ? *right : *left;
-    const ValueSet yes = ValueSet::where(op, literal), no = ValueSet::where(inverse(op), literal);
-    ValueSet to;
-    if ((outcomes & kTrue) != 0) to = to | yes;
-    if ((outcomes & kFalse) != 0) to = to | no;
-    if ((outcomes & kUnknown) != 0) to = to | ~(yes | no);
-    return narrowed(right ? *node.left : *node.right, to, std::move(cases));
+    const plan::Expr& value = right ? *node.left : *node.right;
+    const ValueSet yes = ValueSet::where(op, literal);
+    if (outcomes == kTrue) return narrowed(value, yes, std::move(cases));
+    return split(value, yes, ValueSet::where(inverse(op), literal), outcomes, std::move(cases));
   }
   const unsigned yes = ways_of(node.op), no = ways_of(inverse(node.op));
   unsigned ways = 0;
@@ -212,13 +219,7 @@ Cases::List Cases::in(const plan::In& node, unsigned outcomes, List cases) const
     yes = yes | ValueSet::where(BinaryOp::kEq, *literal);
     no = no & ValueSet::where(BinaryOp::kNe, *literal);
   }
-  if (literals && !node.list.empty()) {
-    ValueSet to;
-    if ((outcomes & kTrue) != 0) to = to | yes;
-    if ((outcomes & kFalse) != 0) to = to | no;
-    if ((outcomes & kUnknown) != 0) to = to | ~(yes | no);
-    return narrowed(*node.operand, to, std::move(cases));
-  }
+  if (literals && !node.list.empty()) return split(*node.operand, yes, no, outcomes, std::move(cases));
   if (node.list.empty()) return (outcomes & kFalse) != 0 ? std::move(cases) : List{};
   if (node.list.size() > kMostCases) return cases;
   plan::ExprPtr any;
@@ -231,12 +232,7 @@ Cases::List Cases::in(const plan::In& node, unsigned outcomes, List cases) const
 
 /// A value that stands as a condition: true, false, and unknown for all others.
 Cases::List Cases::truth(const plan::Expr& value, unsigned outcomes, List cases) const {
-  const ValueSet yes = ValueSet::boolean(true), no = ValueSet::boolean(false);
-  ValueSet to;
-  if ((outcomes & kTrue) != 0) to = to | yes;
-  if ((outcomes & kFalse) != 0) to = to | no;
-  if ((outcomes & kUnknown) != 0) to = to | ~(yes | no);
-  return narrowed(value, to, std::move(cases));
+  return split(value, ValueSet::boolean(true), ValueSet::boolean(false), outcomes, std::move(cases));
 }
 
 Cases::List Cases::matches(const plan::Matches& node, unsigned outcomes, List cases) const {
@@ -246,6 +242,17 @@ Cases::List Cases::matches(const plan::Matches& node, unsigned outcomes, List ca
   plan::Matches positive = node;
   positive.negated = false;
   return truth(plan::Expr{std::move(positive)}, outcomes, std::move(cases));
+}
+
+Cases::List Cases::split(const plan::Expr& value, const ValueSet& yes, const ValueSet& no, unsigned outcomes,
+                         List cases) const {
+  if (outcomes == kTrue) return narrowed(value, yes, std::move(cases));
+  if (outcomes == kFalse) return narrowed(value, no, std::move(cases));
+  if (outcomes == (kFalse | kUnknown)) return narrowed(value, ~yes, std::move(cases));
+  if (outcomes == (kTrue | kUnknown)) return narrowed(value, ~no, std::move(cases));
+  if (outcomes == kAnyOutcome) return cases;
+  const ValueSet known = yes | no;
+  return narrowed(value, outcomes == kUnknown ? ~known : known, std::move(cases));
 }
 
 Cases::List Cases::narrowed(const plan::Expr& value, const ValueSet& to, List cases) const {
@@ -276,6 +283,17 @@ bool Cases::narrow(Case& one, const std::string& text, const ValueSet& to) {
   return !values.empty();
 }
 
+bool Cases::carry(Case& one, const std::string& from, BinaryOp op, const std::string& to, bool& changed) {
+  auto& [values, ints] = one.values.at(to);
+  ValueSet left = values & ValueSet::where(op, one.values.at(from).first);
+  if (ints) left = left.of_ints();
+  if (!(left == values)) {
+    changed = true;
+    values = std::move(left);
+  }
+  return !values.empty();
+}
+
 bool Cases::relate(Case& one, const plan::Expr& a, const plan::Expr& b, unsigned ways) const {
   if (!narrow(one, a, ValueSet::all()) || !narrow(one, b, ValueSet::all())) return false;
   const std::string left = print(a), right = print(b);
@@ -300,14 +318,14 @@ bool Cases::relate(Case& one, const plan::Expr& a, const plan::Expr& b, unsigned
 /// Carries what the relations say over to the values. False when nothing is left.
 bool Cases::settle(Case& one) {
   constexpr int kRounds = 4;
-  for (int round = 0; round < kRounds; ++round) {
+  bool changed = true;
+  for (int round = 0; round < kRounds && changed; ++round) {
+    changed = false;
     for (const auto& [pair, ways] : one.relations) {
       for (const BinaryOp op : kComparisons) {
-        if ((ways & ~ways_of(op)) != 0) continue;
-        const ValueSet right = one.values.at(pair.second).first;
-        if (!narrow(one, pair.first, ValueSet::where(op, right))) return false;
-        const ValueSet left = one.values.at(pair.first).first;
-        if (!narrow(one, pair.second, ValueSet::where(mirrored(op), left))) return false;
+        if ((ways & ~ways_of(op)) != 0 || is_weaker(op, ways)) continue;
+        if (!carry(one, pair.second, op, pair.first, changed)) return false;
+        if (!carry(one, pair.first, mirrored(op), pair.second, changed)) return false;
       }
     }
   }

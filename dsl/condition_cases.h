@@ -48,10 +48,14 @@ class Cases {
   List in(const plan::In& node, unsigned outcomes, List cases) const;
   List truth(const plan::Expr& value, unsigned outcomes, List cases) const;
   List matches(const plan::Matches& node, unsigned outcomes, List cases) const;
+  /// `yes` and `no`: the values for which a condition is true and false.
+  List split(const plan::Expr& value, const ValueSet& yes, const ValueSet& no, unsigned outcomes, List cases) const;
   List narrowed(const plan::Expr& value, const ValueSet& to, List cases) const;
 
   bool narrow(Case& one, const plan::Expr& value, const ValueSet& to) const;
   static bool narrow(Case& one, const std::string& text, const ValueSet& to);
+  /// Leaves of the values of `to` those for which `to op from` holds for some value of `from`. False when none is left.
+  static bool carry(Case& one, const std::string& from, plan::BinaryOp op, const std::string& to, bool& changed);
   bool relate(Case& one, const plan::Expr& a, const plan::Expr& b, unsigned ways) const;
   static bool settle(Case& one);
 

@@ -2,7 +2,8 @@
 
 #include <re2/re2.h>
 
-#include <set>
+#include <algorithm>
+#include <vector>
 
 #include "base/time.h"
 #include "dsl/aggregates.h"
@@ -47,23 +48,25 @@ const char* op_text(plan::BinaryOp op) {
 
 std::string number_text(plan::ElementId element) { return "#" + std::to_string(static_cast<unsigned>(element)); }
 
-std::string property_text(const plan::FieldRef& ref) {
+void append_property(std::string& out, const plan::FieldRef& ref) {
   switch (ref.property) {
     case plan::Property::kTime:
-      return "@time";
+      out += "@time";
+      return;
     case plan::Property::kType:
-      return "@type";
+      out += "@type";
+      return;
     case plan::Property::kMade:
-      return "@made";
+      out += "@made";
+      return;
     case plan::Property::kField:
-      break;
+      out += to_string(ref.path);
   }
-  return to_string(ref.path);
 }
 
 class ExprPrinter {
  public:
-  std::string text;
+  explicit ExprPrinter(std::string& out) : text_(out) {}
 
   void print(const plan::Expr& expr) {
     std::visit([this](const auto& node) { visit(node); }, expr.node);
@@ -72,129 +75,147 @@ class ExprPrinter {
  private:
   void visit(const plan::Constant& constant) {
     if (constant.kind == Kind::kTimestamp) {
-      text += "@\"" + format_rfc3339(constant.scalar.as_time()) + "\"";
+      text_ += "@\"" + format_rfc3339(constant.scalar.as_time()) + "\"";
     } else if (constant.kind == Kind::kDuration) {
-      append_text(text, constant.scalar);
+      append_text(text_, constant.scalar);
     } else {
-      append_json(text, constant.value());
+      append_json(text_, constant.value());
     }
   }
   void visit(const plan::FieldRef& ref) {
     switch (ref.subject) {
       case plan::Subject::kTested:
-        text += "tested";
+        text_ += "tested";
         break;
       case plan::Subject::kPrevious:
-        text += "prev";
+        text_ += "prev";
         break;
       case plan::Subject::kFirst:
-        text += number_text(ref.element) + ".first";
+        text_ += number_text(ref.element) + ".first";
         break;
       case plan::Subject::kLast:
-        text += number_text(ref.element);
+        text_ += number_text(ref.element);
         break;
       case plan::Subject::kIndex:
-        text += number_text(ref.element) + "[" + std::to_string(ref.index) + "]";
+        text_ += number_text(ref.element) + "[" + std::to_string(ref.index) + "]";
         break;
     }
-    text += "." + property_text(ref);
+    text_ += '.';
+    append_property(text_, ref);
   }
-  void visit(const plan::KeyRef& ref) { text += "key" + std::to_string(ref.index); }
-  void visit(const plan::EmitRef& ref) { text += "emit" + std::to_string(ref.index); }
+  void visit(const plan::KeyRef& ref) { text_ += "key" + std::to_string(ref.index); }
+  void visit(const plan::EmitRef& ref) { text_ += "emit" + std::to_string(ref.index); }
   void visit(const plan::Aggregate& aggregate) {
-    text += std::string(name_of(aggregate.kind)) + "(" + number_text(aggregate.element);
-    if (aggregate.field) text += "." + property_text(*aggregate.field);
-    if (aggregate.kind == plan::AggregateKind::kPercentile) {
-      text += ", ";
-      append_json(text, Value::real(aggregate.percentile));
+    text_ += std::string(name_of(aggregate.kind)) + "(" + number_text(aggregate.element);
+    if (aggregate.field) {
+      text_ += '.';
+      append_property(text_, *aggregate.field);
     }
-    text += ")";
+    if (aggregate.kind == plan::AggregateKind::kPercentile) {
+      text_ += ", ";
+      append_json(text_, Value::real(aggregate.percentile));
+    }
+    text_ += ")";
   }
   void visit(const plan::Unary& node) {
-    text += node.op == plan::UnaryOp::kNot ? "(NOT " : "(-";
+    text_ += node.op == plan::UnaryOp::kNot ? "(NOT " : "(-";
     print(*node.operand);
-    text += ")";
+    text_ += ")";
   }
   void visit(const plan::Binary& node) {
-    text += "(";
+    text_ += "(";
     print(*node.left);
-    text += std::string(" ") + op_text(node.op) + " ";
+    text_ += ' ';
+    text_ += op_text(node.op);
+    text_ += ' ';
     print(*node.right);
-    text += ")";
+    text_ += ")";
   }
   void visit(const plan::In& node) {
-    text += "(";
+    text_ += "(";
     print(*node.operand);
-    text += node.negated ? " NOT IN (" : " IN (";
+    text_ += node.negated ? " NOT IN (" : " IN (";
     list(node.list);
-    text += "))";
+    text_ += "))";
   }
   void visit(const plan::Between& node) {
-    text += "(";
+    text_ += "(";
     print(*node.operand);
-    text += node.negated ? " NOT BETWEEN " : " BETWEEN ";
+    text_ += node.negated ? " NOT BETWEEN " : " BETWEEN ";
     print(*node.low);
-    text += " AND ";
+    text_ += " AND ";
     print(*node.high);
-    text += ")";
+    text_ += ")";
   }
   void visit(const plan::Matches& node) {
-    text += "(";
+    text_ += "(";
     print(*node.operand);
-    text += node.negated ? " NOT MATCHES " : " MATCHES ";
-    append_json_string(text, node.pattern->pattern());
-    text += ")";
+    text_ += node.negated ? " NOT MATCHES " : " MATCHES ";
+    append_json_string(text_, node.pattern->pattern());
+    text_ += ")";
   }
   void visit(const plan::IsNull& node) {
-    text += "(";
+    text_ += "(";
     print(*node.operand);
-    text += node.negated ? " IS NOT NULL)" : " IS NULL)";
+    text_ += node.negated ? " IS NOT NULL)" : " IS NULL)";
   }
   void visit(const plan::FunctionCall& node) {
     for (const plan::FunctionInfo& info : plan::functions()) {
-      if (info.function == node.function) text += info.name;
+      if (info.function == node.function) text_ += info.name;
     }
-    text += "(";
+    text_ += "(";
     list(node.arguments);
-    text += ")";
+    text_ += ")";
   }
   void visit(const plan::Template& node) {
-    text += "template(";
+    text_ += "template(";
     bool first = true;
     for (const auto& part : node.parts) {
-      if (!first) text += ", ";
+      if (!first) text_ += ", ";
       first = false;
       if (const auto* literal = std::get_if<std::string>(&part)) {
-        append_json_string(text, *literal);
+        append_json_string(text_, *literal);
       } else {
         print(*std::get<ExprPtr>(part));
       }
     }
-    text += ")";
+    text_ += ")";
   }
 
   void list(const std::vector<ExprPtr>& values) {
     bool first = true;
     for (const ExprPtr& each : values) {
-      if (!first) text += ", ";
+      if (!first) text_ += ", ";
       first = false;
       print(*each);
     }
   }
+
+  std::string& text_;
 };
 
-std::string print_test(const plan::EventTest& test, const FieldPlan& fields) {
-  std::string out;
-  if (test.types.any) out = "*";
+void append_test(std::string& out, const plan::EventTest& test, const FieldPlan& fields) {
+  const char* between = "";
+  if (test.types.any) {
+    out += "*";
+    between = " | ";
+  }
   for (const TypeId id : test.types.ids) {
-    out += (out.empty() ? "" : " | ") + quoted_if_needed(fields.type(id).name);
+    out += between;
+    out += quoted_if_needed(fields.type(id).name);
+    between = " | ";
   }
-  if (!test.key.empty()) {
-    out += " KEY ";
-    for (std::size_t i = 0; i < test.key.size(); ++i) out += (i == 0 ? "" : ", ") + property_text(test.key[i]);
+  between = " KEY ";
+  for (const plan::FieldRef& ref : test.key) {
+    out += between;
+    append_property(out, ref);
+    between = ", ";
   }
-  for (const ExprPtr& condition : test.conditions) out += " [" + print(*condition) + "]";
-  return out;
+  for (const ExprPtr& condition : test.conditions) {
+    out += " [";
+    ExprPrinter(out).print(*condition);
+    out += ']';
+  }
 }
 
 std::string print_elements(plan::ElementSet set, const char* between) {
@@ -275,27 +296,32 @@ std::string print_sequence(const plan::Rule& rule, const plan::Sequence& sequenc
 }  // namespace
 
 std::string print(const plan::Expr& expr) {
-  ExprPrinter printer;
-  printer.print(expr);
-  return std::move(printer.text);
+  std::string out;
+  ExprPrinter(out).print(expr);
+  return out;
 }
 
 std::string print_pattern(const plan::Rule& rule, const FieldPlan& fields) {
   std::string out = "rule " + quoted_if_needed(rule.name) + "\n";
+  const auto line = [&](const char* title, const plan::EventTest& test) {
+    out += title;
+    append_test(out, test, fields);
+    out += '\n';
+  };
   if (!rule.key.empty()) {
     out += "key ";
     for (std::size_t i = 0; i < rule.key.size(); ++i) out += (i == 0 ? "" : ", ") + to_string(rule.key[i]);
     out += "\n";
   }
   if (rule.from) {
-    for (const plan::EventTest& test : *rule.from) out += "from " + print_test(test, fields) + "\n";
+    for (const plan::EventTest& test : *rule.from) line("from ", test);
   }
   for (std::size_t i = 0; i < rule.elements.size(); ++i) {
     const plan::Element& element = rule.elements[i];
     out += "#" + std::to_string(i) + " ";
     if (element.role == plan::Role::kNot) out += "NOT ";
     if (element.role == plan::Role::kUntil) out += "UNTIL ";
-    out += print_test(element.test, fields);
+    append_test(out, element.test, fields);
     for (const plan::JointCondition& joint : element.joint) {
       out += " [" + print(*joint.condition) + " after " + print_elements(joint.others, "") + "]";
     }
@@ -303,7 +329,7 @@ std::string print_pattern(const plan::Rule& rule, const FieldPlan& fields) {
   }
   out += "pattern " + print_sequence(rule, rule.pattern) + "\n";
   if (rule.within) out += "within " + format_duration(*rule.within) + "\n";
-  for (const plan::EventTest& test : rule.unless) out += "unless " + print_test(test, fields) + "\n";
+  for (const plan::EventTest& test : rule.unless) line("unless ", test);
   switch (rule.policy) {
     case plan::Policy::kConsume:
       break;
@@ -327,16 +353,16 @@ std::string print_pattern(const plan::Rule& rule, const FieldPlan& fields) {
 }
 
 std::string print_reads(const plan::Rule& rule, const FieldPlan& fields) {
-  std::set<std::string> reads;
+  std::vector<std::string> reads;
   const auto add = [&](const plan::FieldRef& ref) {
     if (ref.property != plan::Property::kField) return;
     const std::string path = to_string(ref.path);
     if (!ref.slots.empty() && ref.slots.front().first == kOtherType) {
       // Which types have slots of their own depends on the other rules; the meaning does not.
-      reads.insert("*." + path);
+      reads.push_back("*." + path);
       return;
     }
-    for (const auto& [type, slot] : ref.slots) reads.insert(quoted_if_needed(fields.type(type).name) + "." + path);
+    for (const auto& [type, slot] : ref.slots) reads.push_back(quoted_if_needed(fields.type(type).name) + "." + path);
   };
   const auto add_all = [&](const ExprPtr& expr) { for_each_field(*expr, add); };
   const auto add_test = [&](const plan::EventTest& test) {
@@ -366,6 +392,8 @@ std::string print_reads(const plan::Rule& rule, const FieldPlan& fields) {
     add_items(rule.on_timeout->emit);
     add_actions(rule.on_timeout->actions);
   }
+  std::sort(reads.begin(), reads.end());
+  reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
   std::string out;
   for (const std::string& each : reads) out += "reads " + each + "\n";
   return out;

@@ -44,23 +44,28 @@ std::vector<plan::ExprPtr> parts_of(const plan::Expr& expr) {
 
 void walk(const plan::Expr& expr, const std::function<void(const plan::Expr&)>& visit) {
   visit(expr);
-  for (const plan::ExprPtr& part : parts_of(expr)) walk(*part, visit);
+  std::visit([&](const auto& node) { for_each_part(node, [&](const plan::ExprPtr& part) { walk(*part, visit); }); },
+             expr.node);
 }
 
 plan::ExprPtr rewritten(const plan::ExprPtr& expr, const std::function<plan::ExprPtr(const plan::Expr&)>& change) {
   if (plan::ExprPtr other = change(*expr)) return other;
-  plan::Expr copy = *expr;
+  std::vector<plan::ExprPtr> parts;
   bool changed = false;
   std::visit(
-      [&](auto& node) {
-        for_each_part(node, [&](plan::ExprPtr& part) {
-          plan::ExprPtr other = rewritten(part, change);
-          changed |= other != part;
-          part = std::move(other);
+      [&](const auto& node) {
+        for_each_part(node, [&](const plan::ExprPtr& part) {
+          parts.push_back(rewritten(part, change));
+          changed |= parts.back() != part;
         });
       },
-      copy.node);
-  return changed ? std::make_shared<const plan::Expr>(std::move(copy)) : expr;
+      expr->node);
+  if (!changed) return expr;
+  plan::Expr copy = *expr;
+  auto next = parts.begin();
+  std::visit([&](auto& node) { for_each_part(node, [&](plan::ExprPtr& part) { part = std::move(*next++); }); },
+             copy.node);
+  return std::make_shared<const plan::Expr>(std::move(copy));
 }
 
 void for_each_field(const plan::Expr& expr, const std::function<void(const plan::FieldRef&)>& visit) {

@@ -20,6 +20,7 @@ const Token* find_key(const Token* rule) {
 }  // namespace
 
 Progress::Progress(const Token* begin, Problems& problems) : begin_(begin), furthest_(begin), problems_(problems) {
+  expectations_.reserve(32);
   // BY in a list of events needs to know how many fields the key has, and FROM may stand before KEY.
   const Token* const key = begin->keyword == Keyword::kRule ? find_key(begin) : nullptr;
   if (key == nullptr) return;

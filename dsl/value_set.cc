@@ -1,5 +1,6 @@
 #include "dsl/value_set.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace cepd::dsl::checking {
@@ -44,6 +45,11 @@ std::optional<plan::Constant> Line::only() const {
   if (low_end_ || cuts_.size() != 2 || cuts_[0].after || !cuts_[1].after) return std::nullopt;
   if (compare(cuts_[0].at.value(), cuts_[1].at.value()) != Ordering::kEqual) return std::nullopt;
   return cuts_[0].at;
+}
+
+bool Line::operator==(const Line& other) const {
+  return low_end_ == other.low_end_ && std::equal(cuts_.begin(), cuts_.end(), other.cuts_.begin(), other.cuts_.end(),
+                                                  [](const Cut& a, const Cut& b) { return order(a, b) == 0; });
 }
 
 Line Line::operator&(const Line& other) const {

@@ -5,8 +5,9 @@
 /// together, by exact value), strings, timestamps, durations. Values of different lines never compare.
 
 #include <array>
+#include <boost/container/small_vector.hpp>
 #include <optional>
-#include <vector>
+#include <utility>
 
 #include "dsl/check_kinds.h"
 
@@ -29,6 +30,7 @@ class Line {
   static Line above(Cut cut) { return Line(false, {std::move(cut)}); }
 
   bool empty() const { return !low_end_ && cuts_.empty(); }
+  bool operator==(const Line& other) const;
   /// Its one value, if it has just one.
   std::optional<plan::Constant> only() const;
   /// Where it begins and ends; nothing when there is no end. Requires: not empty.
@@ -44,9 +46,10 @@ class Line {
   Line of_ints() const;
 
  private:
-  Line(bool low_end, std::vector<Cut> cuts) : low_end_(low_end), cuts_(std::move(cuts)) {}
+  using Cuts = boost::container::small_vector<Cut, 2>;  // most conditions compare with one constant
+  Line(bool low_end, Cuts cuts) : low_end_(low_end), cuts_(std::move(cuts)) {}
   bool low_end_ = false;
-  std::vector<Cut> cuts_;  // rising
+  Cuts cuts_;  // rising
 };
 
 class ValueSet {
@@ -63,6 +66,7 @@ class ValueSet {
   static ValueSet where(plan::BinaryOp op, const ValueSet& others);
 
   bool empty() const;
+  bool operator==(const ValueSet&) const = default;
   ValueSet operator~() const;
   ValueSet operator&(const ValueSet& other) const;
   ValueSet operator|(const ValueSet& other) const { return ~(~*this & ~other); }

@@ -368,8 +368,16 @@ TEST_CASE("warnings: rules that another one makes superfluous") {
         told("small", matched));
   CHECK(warnings("RULE small MATCH a[x IN ('p', 'q')]\nRULE big MATCH a[x = 'p' OR x = 'q' OR x = 'r']") ==
         told("small", "whenever this rule matches, big (f1.rules:2:6) has matched too, and does the same"));
+  CHECK(both("MATCH a[x = 1 AND y > 3]", "MATCH a[1.0 = x AND y > 5]") == told("small", matched));
+  // What never comes is no other value: all that big asks for holds for it as well.
+  CHECK(both("MATCH a[x = 3]", "MATCH a[x = 1 AND x = 2]") ==
+        told("small", matched) +
+            "`x = 2`: the rule never matches, no event can be a: `x = 1` and `x = 2` exclude each "
+            "other (did you mean OR?)\n");
   const std::vector<std::pair<std::string, std::string>> good{
       {"MATCH a[x > 3] THEN b WITHIN 5m", "MATCH a[x < 5] THEN b WITHIN 5m"},
+      {"MATCH a[x = 3 AND y > 1]", "MATCH a[x = 4 AND y > 1]"},
+      {"MATCH a THEN NOT b[x = 'p'] THEN c WITHIN 5m", "MATCH a THEN NOT b['q' = x] THEN c WITHIN 5m"},
       {"MATCH a[x > 3] DO alert('x')", "MATCH a[x > 5] DO alert('y')"},
       {"MATCH a[x > 3] DO alert('x')", "MATCH a[x > 5] LIMIT 1 PER 1h DO alert('x')"},
       {"KEY u MATCH a[x > 3]", "MATCH a[x > 5]"},
