@@ -100,7 +100,7 @@ FileRun::FileRun(std::shared_ptr<const nfa::Network> network, const InputOptions
       handlers_(std::move(handlers)),
       decoder_(options.decoding),
       engine_(network_, options.engine,
-              {[this](MatchPtr match) { handlers_.match(std::move(match)); },
+              {[this](const engine::MatchView& match) { handlers_.match(match.take()); },
                [this](const Event& event, DropReason, std::string_view) { handlers_.late(event); }}) {
   engine_.set_max_delay(input_source(), options.max_delay);
 }

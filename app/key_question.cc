@@ -101,7 +101,7 @@ Result<KeyQuestion> KeyQuestion::parse(const std::string& text, const dsl::plan:
   return question;
 }
 
-bool KeyQuestion::wanted(const std::vector<Value>& values) {
+bool KeyQuestion::wanted(std::span<const Value> values) {
   std::string id;
   for (const Value& value : values) append_canonical(id, value);
   if (!found_id_.empty()) return id == found_id_;
@@ -123,7 +123,7 @@ bool KeyQuestion::wanted(const std::vector<Value>& values) {
   return false;
 }
 
-std::string KeyQuestion::words_of(const std::vector<Value>& values) const {
+std::string KeyQuestion::words_of(std::span<const Value> values) const {
   std::string out;
   for (std::size_t i = 0; i < values.size(); ++i) {
     out += (i == 0 ? "" : ", ") + to_string(rule_->key[i]) + " = " + dsl::in_words(values[i]);

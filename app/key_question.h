@@ -2,6 +2,7 @@
 /// The key that a person asks about on the command line.
 
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ class KeyQuestion {
   static Result<KeyQuestion> parse(const std::string& text, const dsl::plan::Rule& rule);
 
   /// True for the values of the key asked for. Takes note of what keys there are.
-  bool wanted(const std::vector<Value>& values);
+  bool wanted(std::span<const Value> values);
 
   /// `user_id = "u1"`; as it was found, or as it was asked for. Empty for a rule without KEY.
   std::string words() const;
@@ -32,7 +33,7 @@ class KeyQuestion {
     bool fits(const Value& value) const;
   };
   explicit KeyQuestion(const dsl::plan::Rule& rule) : rule_(&rule) {}
-  std::string words_of(const std::vector<Value>& values) const;
+  std::string words_of(std::span<const Value> values) const;
 
   const dsl::plan::Rule* rule_;
   std::vector<Part> parts_;  // in the order of KEY

@@ -25,7 +25,7 @@ Pump::Pump(std::shared_ptr<const nfa::Network> network, engine::EngineOptions op
       sinks_(sinks),
       started_(clock.steady()),
       engine_(std::move(network), options,
-              {[this](MatchPtr match) { report(std::move(match)); },
+              {[this](const engine::MatchView& match) { report(match.take()); },
                [this](const Event& event, DropReason reason, std::string_view raw) {
                  sinks_.late->add(reason, event.position, late_detail(event, reason), raw);
                }}) {

@@ -124,7 +124,7 @@ int why_command(const WhyArguments& arguments) {
   }
 
   engine::Story story(
-      *network, rule, [&](const std::vector<Value>& key) { return question->wanted(key); }, until);
+      *network, rule, [&](std::span<const Value> key) { return question->wanted(key); }, until);
   LateEvents late(*network, static_cast<std::uint32_t>(rule), *question);
   BadLines bad(arguments.events.input);
   FileRun run(network, *options,

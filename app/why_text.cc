@@ -149,7 +149,7 @@ std::string WhyText::tried(const Tried& one, const std::vector<Bound>& all) cons
   std::string out = "  " + style_.event(*one.event) + ": ";
   switch (one.failed) {
     case Tried::Failed::kCondition: {
-      const std::vector<Value> key = key_of(bound.empty() ? Bound{one.element, one.event} : bound.front());
+      const std::vector<Value> key = key_of(bound.empty() ? Bound{one.element, one.event.get()} : bound.front());
       const nfa::Scope scope{one.event.get(), bound, key, {}, &network_.fields()};
       out += failed(types(one.element), conditions_of(element(one.element), bound), scope);
       break;
@@ -173,7 +173,7 @@ std::string WhyText::tried(const Tried& one, const std::vector<Bound>& all) cons
 std::size_t WhyText::failures(const Tried& one, const std::vector<Bound>& all) const {
   const auto bound = std::span(all).first(one.bound);
   if (one.failed != Tried::Failed::kCondition) return 1;
-  const std::vector<Value> key = key_of(bound.empty() ? Bound{one.element, one.event} : bound.front());
+  const std::vector<Value> key = key_of(bound.empty() ? Bound{one.element, one.event.get()} : bound.front());
   const nfa::Scope scope{one.event.get(), bound, key, {}, &network_.fields()};
   return failed_parts(conditions_of(element(one.element), bound), rule_, scope).size();
 }

@@ -1,6 +1,7 @@
 #include "base/value.h"
 
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -180,6 +181,33 @@ void append_canonical(std::string& out, const Value& value) {
   }
   out += 'i';
   append_raw(out, &integer, sizeof integer);
+}
+
+namespace {
+
+std::uint64_t mix(std::uint64_t a) {
+  // Finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
+  a = (a ^ (a >> 30)) * 0xBF58476D1CE4E5B9;
+  a = (a ^ (a >> 27)) * 0x94D049BB133111EB;
+  return a ^ (a >> 31);
+}
+
+}  // namespace
+
+std::uint64_t equality_hash(const Value& value) {
+  switch (value.kind()) {
+    case Kind::kString:
+      return XXH3_64bits(value.text().data(), value.text().size());
+    case Kind::kInt:
+      return mix(static_cast<std::uint64_t>(value.as_int()));
+    case Kind::kDouble: {
+      std::int64_t integer = 0;
+      if (whole(value.as_double(), integer)) return mix(static_cast<std::uint64_t>(integer));
+      return ~mix(std::bit_cast<std::uint64_t>(value.as_double()));
+    }
+    default:
+      return hash_value(value);
+  }
 }
 
 std::uint64_t hash_value(const Value& value) {

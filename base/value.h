@@ -116,6 +116,9 @@ int key_order(const Value& a, const Value& b);
 /// Used for hashes, match ids and stored keys; it never changes (state format).
 void append_canonical(std::string& out, const Value& value);
 
+/// Equal values (as keys: 1 and 1.0, 0.0 and -0.0) have one hash. For tables in memory only: it may change.
+std::uint64_t equality_hash(const Value& value);
+
 /// XXH3-64 of the canonical form.
 std::uint64_t hash_value(const Value& value);
 

@@ -99,9 +99,9 @@ const char* Limit::look() {
 EngineRun::EngineRun(std::shared_ptr<const nfa::Network> network, const Options& options)
     : network_(std::move(network)) {
   engine::Engine::Handlers handlers;
-  handlers.match = [this](const MatchPtr& match) {
+  handlers.match = [this](const engine::MatchView& match) {
     ++matches_;
-    touched_ += to_us(match->time) + static_cast<std::int64_t>(match->rule.size());
+    touched_ += to_us(match.time()) + match.rule();
   };
   engine_ = std::make_unique<engine::Engine>(network_, engine_options(options), std::move(handlers));
 }

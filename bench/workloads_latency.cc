@@ -61,7 +61,7 @@ void measure(const Context& context, const Load& loaded, const Input& input, con
   std::vector<Told> told;
   told.reserve(rows.size());
   engine::Engine::Handlers handlers;
-  handlers.match = [&](const MatchPtr& match) { told.push_back({match->time, Clock::now()}); };
+  handlers.match = [&](const engine::MatchView& match) { told.push_back({match.time(), Clock::now()}); };
   engine::EngineOptions engine_options;
   engine_options.lanes = context.options.lanes;
   engine::Engine engine(loaded.network, engine_options, std::move(handlers));

@@ -9,7 +9,7 @@ namespace plan = dsl::plan;
 namespace {
 
 /// Both lists are in sequence order.
-bool share_an_event(const std::vector<Bound>& a, const std::vector<Bound>& b) {
+bool share_an_event(std::span<const Bound> a, std::span<const Bound> b) {
   auto i = a.begin();
   auto j = b.begin();
   while (i != a.end() && j != b.end()) {
@@ -27,7 +27,7 @@ bool same_match(const Candidate& a, const Candidate& b) {
   return !taken_before(a.bound, b.bound) && !taken_before(b.bound, a.bound);
 }
 
-std::uint64_t sequence_of(const std::vector<Bound>& bound, plan::ElementId element, bool first) {
+std::uint64_t sequence_of(std::span<const Bound> bound, plan::ElementId element, bool first) {
   std::uint64_t found = 0;
   for (const Bound& each : bound) {
     if (each.element != element) continue;
@@ -37,17 +37,9 @@ std::uint64_t sequence_of(const std::vector<Bound>& bound, plan::ElementId eleme
   return found;  // 0 when nothing is bound to it, which the check refuses: then nothing started before it
 }
 
-void drop_from(std::vector<Run>& runs, const plan::Rule& rule, const std::vector<Bound>& taken, Trace* trace) {
-  std::erase_if(runs, [&](const Run& run) {
-    const bool gone = drops(rule, taken, run.bound);
-    if (gone && trace != nullptr) trace->by_policy(run.bound, taken);
-    return gone;
-  });
-}
-
 }  // namespace
 
-bool drops(const plan::Rule& rule, const std::vector<Bound>& taken, const std::vector<Bound>& bound) {
+bool drops(const plan::Rule& rule, std::span<const Bound> taken, std::span<const Bound> bound) {
   const std::uint64_t start = bound.front().event->sequence;
   switch (rule.policy) {
     case plan::Policy::kConsume:
@@ -66,27 +58,50 @@ bool drops(const plan::Rule& rule, const std::vector<Bound>& taken, const std::v
   return false;
 }
 
-std::size_t take_matches(const plan::Rule& rule, std::vector<Candidate>& completed, std::vector<Run>& runs,
-                         std::vector<Run>& expired, const std::function<void(const Candidate&)>& report, Trace* trace) {
-  std::sort(completed.begin(), completed.end(),
-            [](const Candidate& a, const Candidate& b) { return taken_before(a.bound, b.bound); });
-  completed.erase(std::unique(completed.begin(), completed.end(), same_match), completed.end());
+void mark_dropped(const plan::Rule& rule, std::span<const Bound> taken, Marks& marks) {
+  switch (rule.policy) {
+    case plan::Policy::kConsume:
+      for (const Bound& bound : taken) Marks::add(marks.used, bound.event->sequence);
+      break;
+    case plan::Policy::kNoSkip:
+      break;
+    case plan::Policy::kSkipPastLast:
+      marks.oldest = std::max(marks.oldest, taken.back().event->sequence + 1);
+      break;
+    case plan::Policy::kSkipToNext:
+      Marks::add(marks.starts, taken.front().event->sequence);
+      break;
+    case plan::Policy::kSkipToFirst:
+      marks.oldest = std::max(marks.oldest, sequence_of(taken, rule.policy_element, true));
+      break;
+    case plan::Policy::kSkipToLast:
+      marks.oldest = std::max(marks.oldest, sequence_of(taken, rule.policy_element, false));
+      break;
+  }
+}
 
+std::size_t take_matches(const plan::Rule& rule, std::vector<Candidate>& completed,
+                         const std::function<void(const Candidate&)>& take, Trace* trace) {
+  if (completed.size() > 1) {
+    std::sort(completed.begin(), completed.end(),
+              [](const Candidate& a, const Candidate& b) { return taken_before(a.bound, b.bound); });
+    completed.erase(std::unique(completed.begin(), completed.end(), same_match), completed.end());
+  }
   std::vector<const Candidate*> taken;
   std::size_t dropped = 0;
   for (const Candidate& candidate : completed) {
-    const auto by = std::find_if(taken.begin(), taken.end(), [&](const Candidate* earlier) {
-      return drops(rule, earlier->bound, candidate.bound);
-    });
-    if (by != taken.end()) {
-      if (trace != nullptr) trace->by_policy(candidate.bound, (*by)->bound);
-      ++dropped;
-      continue;
+    if (rule.policy != plan::Policy::kNoSkip) {
+      const auto by = std::find_if(taken.begin(), taken.end(), [&](const Candidate* earlier) {
+        return drops(rule, earlier->bound, candidate.bound);
+      });
+      if (by != taken.end()) {
+        if (trace != nullptr) trace->by_policy(candidate.bound, (*by)->bound);
+        ++dropped;
+        continue;
+      }
+      taken.push_back(&candidate);
     }
-    taken.push_back(&candidate);
-    drop_from(runs, rule, candidate.bound, trace);
-    drop_from(expired, rule, candidate.bound, trace);
-    report(candidate);
+    take(candidate);
   }
   return dropped;
 }

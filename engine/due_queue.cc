@@ -1,26 +1,74 @@
 #include "engine/due_queue.h"
 
+#include <algorithm>
+
 namespace cepd::engine {
 
-int compare_keys(const std::vector<Value>& a, const std::vector<Value>& b) {
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    if (const int order = key_order(a[i], b[i]); order != 0) return order < 0 ? -1 : 1;
-  }
-  return 0;
+namespace {
+constexpr std::size_t kWidth = 4;
 }
 
-std::vector<DueQueue::Entry> DueQueue::take(EventTime time, std::uint32_t level) {
-  std::vector<Entry> due;
-  while (!entries_.empty() && entries_.top().time == time && entries_.top().level == level) {
-    due.push_back(entries_.top());
-    --due.back().key->due_entries;
-    entries_.pop();
+void DueQueue::put(std::size_t slot, const Entry& entry) {
+  heap_[slot] = entry;
+  entry.key->due_slot = static_cast<std::uint32_t>(slot);
+}
+
+void DueQueue::up(std::size_t slot) {
+  const Entry entry = heap_[slot];
+  while (slot > 0 && entry.before(heap_[(slot - 1) / kWidth])) {
+    put(slot, heap_[(slot - 1) / kWidth]);
+    slot = (slot - 1) / kWidth;
   }
-  std::sort(due.begin(), due.end(), [](const Entry& a, const Entry& b) {
-    return a.rule != b.rule ? a.rule < b.rule : compare_keys(a.key->key, b.key->key) < 0;
+  put(slot, entry);
+}
+
+void DueQueue::down(std::size_t slot) {
+  const Entry entry = heap_[slot];
+  for (;;) {
+    const std::size_t first = slot * kWidth + 1;
+    if (first >= heap_.size()) break;
+    std::size_t least = first;
+    for (std::size_t child = first + 1; child < std::min(first + kWidth, heap_.size()); ++child) {
+      if (heap_[child].before(heap_[least])) least = child;
+    }
+    if (!heap_[least].before(entry)) break;
+    put(slot, heap_[least]);
+    slot = least;
+  }
+  put(slot, entry);
+}
+
+void DueQueue::set(KeyState& key, EventTime time) {
+  if (key.due_slot == UINT32_MAX) {
+    if (time == kMaxTime) return;
+    heap_.push_back({time, (*levels_)[key.rule], &key});
+    up(heap_.size() - 1);
+    return;
+  }
+  const std::size_t slot = key.due_slot;
+  if (time == kMaxTime) {
+    key.due_slot = UINT32_MAX;
+    const Entry last = heap_.back();
+    heap_.pop_back();
+    if (last.key == &key) return;
+    put(slot, last);
+  } else {
+    if (heap_[slot].time == time) return;
+    heap_[slot].time = time;
+  }
+  up(slot);
+  down(slot);
+}
+
+std::vector<KeyState*> DueQueue::take(EventTime time, std::uint32_t level) {
+  std::vector<KeyState*> due;
+  while (!heap_.empty() && heap_.front().time == time && heap_.front().level == level) {
+    due.push_back(heap_.front().key);
+    set(*due.back(), kMaxTime);
+  }
+  std::sort(due.begin(), due.end(), [](const KeyState* a, const KeyState* b) {
+    return a->rule != b->rule ? a->rule < b->rule : compare_keys(a->key(), b->key()) < 0;
   });
-  const auto same = [](const Entry& a, const Entry& b) { return a.key == b.key; };
-  due.erase(std::unique(due.begin(), due.end(), same), due.end());
   return due;
 }
 

@@ -1,54 +1,49 @@
 #pragma once
-/// Deadlines by event time: the watermark costs only what is due.
+/// Deadlines by event time: the watermark costs only what is due. Each rule and key has one entry, for its earliest
+/// deadline, and leaves none behind when it is gone.
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <queue>
 #include <vector>
 
-#include "engine/run.h"
+#include "engine/key_state.h"
 
 namespace cepd::engine {
 
 class DueQueue {
  public:
+  /// `levels`: of the rules, by index; outlives the queue.
+  explicit DueQueue(const std::vector<std::uint32_t>& levels) : levels_(&levels) {}
+
+  /// Moves the key's deadline to `time`; kMaxTime: it has none.
+  void set(KeyState& key, EventTime time);
+  /// The same, but only where that is earlier than what it has.
+  void set_earlier(KeyState& key, EventTime time) {
+    if (key.due_slot == UINT32_MAX ? time != kMaxTime : time < heap_[key.due_slot].time) set(key, time);
+  }
+
+  std::optional<EventTime> earliest() const {
+    if (heap_.empty()) return std::nullopt;
+    return heap_.front().time;
+  }
+  /// Takes what is due at the earliest time in rules of `level`, in the order of rules and then of keys. Requires that
+  /// those of lower levels at that time are taken; that of higher levels stays because what the lower ones make may
+  /// still end it.
+  std::vector<KeyState*> take(EventTime time, std::uint32_t level);
+
+ private:
   struct Entry {
     EventTime time;
     std::uint32_t level;
-    std::uint32_t rule;
     KeyState* key;
+    bool before(const Entry& other) const { return time != other.time ? time < other.time : level < other.level; }
   };
+  void put(std::size_t slot, const Entry& entry);
+  void up(std::size_t slot);
+  void down(std::size_t slot);
 
-  /// Empties the queue; the levels of the rules that it is for from now on, by index.
-  void begin(std::vector<std::uint32_t> levels) {
-    entries_ = {};
-    levels_ = std::move(levels);
-  }
-  void add(EventTime time, std::uint32_t rule, KeyState& key) {
-    ++key.due_entries;
-    entries_.push({time, levels_[rule], rule, &key});
-  }
-  std::optional<EventTime> earliest() const {
-    if (entries_.empty()) return std::nullopt;
-    return entries_.top().time;
-  }
-  /// Takes the entries of the earliest time that rules of `level` have, each rule and key once, in the order of rules
-  /// and then of keys. Requires that those of lower levels at that time are taken; that of higher levels stay because
-  /// what the lower ones make may still end their keys.
-  std::vector<Entry> take(EventTime time, std::uint32_t level);
-
- private:
-  struct Later {
-    bool operator()(const Entry& a, const Entry& b) const {
-      return a.time != b.time ? a.time > b.time : a.level > b.level;
-    }
-  };
-  std::priority_queue<Entry, std::vector<Entry>, Later> entries_;
-  std::vector<std::uint32_t> levels_;
+  const std::vector<std::uint32_t>* levels_;
+  std::vector<Entry> heap_;  // 4-ary, earliest first; each key knows its slot
 };
-
-/// -1, 0 or 1: the order in which keys report (language-details.md section 5).
-int compare_keys(const std::vector<Value>& a, const std::vector<Value>& b);
 
 }  // namespace cepd::engine

@@ -27,19 +27,20 @@ std::string_view type_name(const Event& event, const FieldPlan& fields) {
 }  // namespace
 
 struct Engine::Impl {
-  std::shared_ptr<const nfa::Network> network;
+  std::shared_ptr<const LaneRules> rules;
   EngineOptions options;
   Handlers handlers;
   EventOrder order;
   std::deque<Lane> lanes;
   LaneThreads threads;
-  std::vector<EventMaker> makers;     // by index in RuleSet::rules
-  DerivedQueue derived;               // empty between two places of the total order
-  std::vector<std::uint32_t> levels;  // by rule
+  std::vector<EventMaker> makers;  // by index in RuleSet::rules
+  DerivedQueue derived;            // empty between two places of the total order
   std::uint32_t top_level = 0;
-  std::deque<EventPtr> ready;   // their place in the order is settled; handled with the next drain()
-  std::size_t not_drained = 0;  // events pushed since the last drain()
-  std::vector<EventPtr> batch;  // of drain_by_lane
+  bool direct = true;                      // matches go to the handler as they are made
+  std::vector<RuleCounts> counted_before;  // by rule, under earlier sets of rules
+  std::deque<EventPtr> ready;              // their place in the order is settled; handled with the next drain()
+  std::size_t not_drained = 0;             // events pushed since the last drain()
+  std::vector<EventPtr> batch;             // of drain_by_lane
   std::uint64_t next_sequence = 1;
   std::uint64_t handled = 0;
   std::vector<std::string>
@@ -47,16 +48,25 @@ struct Engine::Impl {
 
   explicit Impl(std::size_t lane_count) : threads(lane_count) {}
 
-  void make_rules() {
+  const nfa::Network& network() const { return *rules->network; }
+
+  void make_rules(std::shared_ptr<const nfa::Network> network) {
+    rules = std::make_shared<const LaneRules>(std::move(network), options.lanes);
     lanes.clear();
     makers.clear();
-    levels.clear();
-    for (const dsl::plan::Rule& rule : network->rules().rules) {
-      levels.push_back(rule.level);
-      makers.emplace_back(*network, rule);
+    counted_before.clear();
+    top_level = 0;
+    for (const dsl::plan::Rule& rule : rules->network->rules().rules) {
+      top_level = std::max(top_level, rule.level);
+      makers.emplace_back(*rules->network, rule);
+      counted_before.emplace_back();
+      counted_before.back().rule = rule.name;
     }
-    top_level = levels.empty() ? 0 : *std::max_element(levels.begin(), levels.end());
-    for (std::size_t i = 0; i < options.lanes; ++i) lanes.emplace_back(network, options, levels, i);
+    // Where the order of matches is that of the work they need not be kept for a while.
+    direct = options.lanes == 1 && top_level <= 1;
+    for (std::size_t i = 0; i < options.lanes; ++i) {
+      lanes.emplace_back(rules, options, i, direct ? handlers.match : nullptr);
+    }
   }
 
   void report() {
@@ -68,8 +78,10 @@ struct Engine::Impl {
       merge(matches);
     }
     for (LaneMatch& each : matches) {
-      if (auto event = makers[each.rule].make(*each.match)) derived.add(each.rule, levels[each.rule], std::move(event));
-      handlers.match(std::move(each.match));
+      if (auto event = makers[each.rule].make(*each.match)) {
+        derived.add(each.rule, rules->levels[each.rule], std::move(event));
+      }
+      handlers.match(MatchView(std::move(each.match), each.rule));
     }
   }
 
@@ -77,6 +89,10 @@ struct Engine::Impl {
     // Only an event that still waits is stored, or decoded again after a reload, from its bytes.
     if (!options.keep_raw && !event->raw().empty()) event = with_raw(*event, {});
     event->sequence = next_sequence++;
+  }
+
+  std::size_t lane_of(std::uint32_t rule, const KeyProbe& probe) const {
+    return probe.key.empty() ? rules->lane_of_unkeyed[rule] : probe.hash % lanes.size();
   }
 
   static EventPtr with_raw(const Event& event, std::string_view raw) {
@@ -102,6 +118,17 @@ struct Engine::Impl {
     }
   }
 
+  /// The next event in order, in the only lane; nothing is left to be handled after it.
+  void handle(EventPtr event) {
+    if (top_level > 1) return handle_by_level(std::move(event));
+    number(event);
+    ++handled;
+    Lane& lane = lanes.front();
+    lane.fire_before(event->time, 0);
+    lane.give(event, rules->dispatch->of(event->type), 0);
+    if (!direct) report();
+  }
+
   // ---- no rule reads what another makes: every lane goes through all that is ready, by itself ----
 
   void drain_by_lane() {
@@ -116,7 +143,7 @@ struct Engine::Impl {
       std::uint64_t step = 0;
       for (const EventPtr& event : batch) {
         lane.fire_before(event->time, step++);
-        lane.give(event, network->inputs(event->type), step++);
+        lane.give(event, rules->dispatch->of(event->type), step++);
       }
       lane.fire_before(watermark, step);
     };
@@ -132,16 +159,16 @@ struct Engine::Impl {
   // ---- rules read what others make: one place of the total order after the other, level by level ----
 
   void drain_by_level() {
-    while (!ready.empty()) {
-      EventPtr event = std::move(ready.front());
-      ready.pop_front();
-      fire_due(event->time);
-      ++handled;
-      const nfa::Inputs inputs = network->inputs(event->type);
-      give(std::move(event), inputs);
-      for (std::uint32_t level = 1; level < top_level; ++level) handle_derived(level);
-    }
+    for (; !ready.empty(); ready.pop_front()) handle_by_level(std::move(ready.front()));
     fire_due(order.watermark());
+  }
+
+  void handle_by_level(EventPtr event) {
+    fire_due(event->time);
+    ++handled;
+    const nfa::TypeDispatch& dispatch = rules->dispatch->of(event->type);
+    give(std::move(event), dispatch);
+    for (std::uint32_t level = 1; level < top_level; ++level) handle_derived(level);
   }
 
   std::optional<EventTime> earliest_due() const {
@@ -168,24 +195,23 @@ struct Engine::Impl {
   /// The events that rules of `level` have made at this place; they have all been at work.
   void handle_derived(std::uint32_t level) {
     for (EventPtr& event : derived.take(level)) {
-      const nfa::Inputs inputs = network->derived_inputs(event->type);
-      give(std::move(event), inputs);
+      const nfa::TypeDispatch& dispatch = rules->dispatch->of_derived(event->type);
+      give(std::move(event), dispatch);
     }
   }
 
-  void give(EventPtr event, const nfa::Inputs& inputs) {
+  void give(EventPtr event, const nfa::TypeDispatch& dispatch) {
     number(event);
-    for (Lane& lane : lanes) lane.give(event, inputs, 0);
+    for (Lane& lane : lanes) lane.give(event, dispatch, 0);
     report();
   }
 };
 
 Engine::Engine(std::shared_ptr<const nfa::Network> network, EngineOptions options, Handlers handlers)
     : impl_(std::make_unique<Impl>(options.lanes)) {
-  impl_->network = std::move(network);
   impl_->options = options;
   impl_->handlers = std::move(handlers);
-  impl_->make_rules();
+  impl_->make_rules(std::move(network));
 }
 
 Engine::~Engine() = default;
@@ -193,6 +219,10 @@ Engine::~Engine() = default;
 void Engine::set_max_delay(SourceId source, Micros max_delay) { impl_->order.set_max_delay(source, max_delay); }
 
 void Engine::push(EventPtr event, std::string_view raw) {
+  if (impl_->lanes.size() == 1 && impl_->ready.empty() && impl_->order.pass(*event)) {
+    impl_->handle(std::move(event));
+    return;
+  }
   if (!raw.empty() && impl_->order.would_wait(*event)) event = Impl::with_raw(*event, raw);
   if (const auto reason = impl_->order.offer(event)) {
     if (impl_->handlers.late) impl_->handlers.late(*event, *reason, raw);
@@ -221,81 +251,76 @@ void Engine::finish() {
 
 EventTime Engine::watermark() const { return impl_->order.watermark(); }
 std::size_t Engine::waiting() const { return impl_->order.waiting().size(); }
-const nfa::Network& Engine::network() const { return *impl_->network; }
+const nfa::Network& Engine::network() const { return impl_->network(); }
 std::uint64_t Engine::events() const { return impl_->handled; }
 
 std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const DecodeAgain& decode_again) {
   impl_->drain();
   std::deque<Lane> before = std::move(impl_->lanes);
-  const std::shared_ptr<const nfa::Network> old_network = std::move(impl_->network);
-  impl_->network = std::move(network);
-  impl_->make_rules();
+  const std::shared_ptr<const LaneRules> old_rules = std::move(impl_->rules);
+  std::vector<RuleCounts> counts = std::move(impl_->counted_before);
+  for (const Lane& lane : before) lane.add_counted(counts);
+  impl_->make_rules(std::move(network));
 
   boost::unordered_flat_map<MatchId, std::uint32_t, MatchIdHash> by_meaning;
-  const auto& rules = impl_->network->rules().rules;
+  const auto& rules = impl_->network().rules().rules;
   for (std::uint32_t i = 0; i < rules.size(); ++i) by_meaning.emplace(rules[i].fingerprint, i);
+  const auto& was = old_rules->network->rules().rules;
+  std::vector<std::optional<std::uint32_t>> now(was.size());
   std::size_t kept = 0;
-  for (std::size_t lane = 0; lane < before.size(); ++lane) {
-    for (RuleRuntime& old : before[lane].rules()) {
-      if (const auto same = by_meaning.find(old.rule().fingerprint); same != by_meaning.end()) {
-        impl_->lanes[lane].adopt(same->second, std::move(old));
-        if (lane == 0) ++kept;
-      } else if (impl_->options.track_changes) {
-        for (const auto& [id, key] : old.keys()) {
-          if (key->stored) impl_->dropped_keys.push_back(partial_key(old.rule(), id));
+  for (std::uint32_t i = 0; i < was.size(); ++i) {
+    const auto same = by_meaning.find(was[i].fingerprint);
+    if (same == by_meaning.end()) continue;
+    now[i] = same->second;
+    impl_->counted_before[same->second] = std::move(counts[i]);
+    ++kept;
+  }
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    for (std::string& key : before[i].gone()) impl_->dropped_keys.push_back(std::move(key));
+    for (const auto& entry : before[i].take_keys()) {
+      for (auto& state : entry->take()) {
+        const std::uint32_t rule = state->rule;
+        if (now[rule]) {
+          state->rule = *now[rule];
+          impl_->lanes[i].put({entry->hash(), entry->key()}, std::move(state), impl_->order.watermark());
+        } else if (state->stored) {
+          impl_->dropped_keys.push_back(partial_key(was[rule], entry->canonical()));
         }
-        for (const std::string& id : old.gone()) impl_->dropped_keys.push_back(partial_key(old.rule(), id));
       }
     }
   }
   for (EventPtr& event : impl_->order.waiting()) {
-    event = decode_again(*event, type_name(*event, old_network->fields()));
+    event = decode_again(*event, type_name(*event, old_rules->network->fields()));
   }
   return kept;
 }
-
-namespace {
-
-void save_rule(const RuleRuntime& rule, state::WriteBatch& batch) {
-  using state::Space;
-  for (const std::string& id : rule.gone()) batch.erase(Space::kPartial, partial_key(rule.rule(), id));
-  for (const std::string& id : rule.changed()) {
-    const auto it = rule.keys().find(id);
-    if (it == rule.keys().end()) continue;
-    if (it->second->empty()) {
-      batch.erase(Space::kPartial, partial_key(rule.rule(), id));
-    } else {
-      batch.put(Space::kPartial, partial_key(rule.rule(), id), encode_key(*it->second));
-    }
-  }
-}
-
-}  // namespace
 
 void Engine::save(state::WriteBatch& batch) {
   CEPD_CHECK(impl_->options.track_changes);
   impl_->drain();
   using state::Space;
   for (const std::string& key : impl_->dropped_keys) batch.erase(Space::kPartial, key);
-  for (const Lane& lane : impl_->lanes) {
-    for (const RuleRuntime& rule : lane.rules()) save_rule(rule, batch);
+  const auto& rules = impl_->network().rules().rules;
+  for (Lane& lane : impl_->lanes) {
+    for (const std::string& key : lane.gone()) batch.erase(Space::kPartial, key);
+    lane.each_changed([&](const KeyState& state) {
+      batch.put(Space::kPartial, partial_key(rules[state.rule], state.entry->canonical()), encode_state(state));
+    });
   }
   batch.clear(Space::kPending);
   std::uint64_t number = 0;
   for (const EventPtr& event : impl_->order.waiting()) {
     std::string key;
     state::append_ordered(key, number++);
-    batch.put(Space::kPending, std::move(key), encode_waiting(*event, impl_->network->fields()));
+    batch.put(Space::kPending, std::move(key), encode_waiting(*event, impl_->network().fields()));
   }
-  batch.put(Space::kEngine, std::string(kFieldPlanKey), encode_plan(impl_->network->fields()));
+  batch.put(Space::kEngine, std::string(kFieldPlanKey), encode_plan(impl_->network().fields()));
   batch.put(Space::kEngine, std::string(kOrderKey), encode_order(impl_->order, impl_->next_sequence));
 }
 
 void Engine::saved() {
   impl_->dropped_keys.clear();
-  for (Lane& lane : impl_->lanes) {
-    for (RuleRuntime& rule : lane.rules()) rule.clear_changes();
-  }
+  for (Lane& lane : impl_->lanes) lane.clear_changes();
 }
 
 Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const DecodeAgain& decode_again) {
@@ -304,7 +329,7 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
   auto plan_record = backend.get(Space::kEngine, kFieldPlanKey);
   if (!plan_record) return plan_record.error();
   if (!*plan_record) return restored;  // nothing was ever saved
-  auto plan = StoredPlan::decode(**plan_record, impl_->network->fields());
+  auto plan = StoredPlan::decode(**plan_record, impl_->network().fields());
   if (!plan) return plan.error();
   auto order = backend.get(Space::kEngine, kOrderKey);
   if (!order) return order.error();
@@ -312,7 +337,7 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
   CEPD_TRY(decode_order(**order, impl_->order, impl_->next_sequence));
 
   boost::unordered_flat_map<std::string, std::uint32_t> by_prefix;
-  const auto& rules = impl_->network->rules().rules;
+  const auto& rules = impl_->network().rules().rules;
   for (std::uint32_t i = 0; i < rules.size(); ++i) by_prefix.emplace(partial_prefix(rules[i]), i);
   CEPD_TRY(backend.scan(Space::kPartial, {}, [&](std::string_view stored_key, std::string_view record) -> Status {
     const auto rule = by_prefix.find(std::string(stored_key.substr(0, kPartialPrefixBytes)));
@@ -321,17 +346,18 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
       ++restored.dropped;
       return {};
     }
-    auto key = decode_key(record, *plan, impl_->network->automaton(rule->second));
-    if (!key) return std::move(key).error();
-    const std::size_t lane = lane_of(rules[rule->second].name, (*key)->id, impl_->lanes.size());
-    impl_->lanes[lane].put(rule->second, std::move(*key));
+    auto stored = decode_state(record, *plan, impl_->network().automaton(rule->second));
+    if (!stored) return std::move(stored).error();
+    stored->state->rule = rule->second;
+    const KeyProbe probe{hash_key(stored->key), stored->key};
+    impl_->lanes[impl_->lane_of(rule->second, probe)].put(probe, std::move(stored->state), impl_->order.watermark());
     ++restored.keys;
     return {};
   }));
   CEPD_TRY(backend.scan(Space::kPending, {}, [&](std::string_view, std::string_view record) -> Status {
-    auto event = decode_waiting(record, impl_->network->fields());
+    auto event = decode_waiting(record, impl_->network().fields());
     if (!event) return std::move(event).error();
-    impl_->order.restore_waiting(decode_again(**event, type_name(**event, impl_->network->fields())));
+    impl_->order.restore_waiting(decode_again(**event, type_name(**event, impl_->network().fields())));
     ++restored.waiting;
     return {};
   }));
@@ -340,18 +366,17 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
 
 void Engine::set_trace(const std::string& name, Trace* trace) {
   CEPD_CHECK(impl_->lanes.size() == 1);
-  auto& rules = impl_->lanes.front().rules();
-  const auto rule =
-      std::find_if(rules.begin(), rules.end(), [&](const RuleRuntime& each) { return each.rule().name == name; });
+  const auto& rules = impl_->network().rules().rules;
+  const auto rule = std::find_if(rules.begin(), rules.end(), [&](const auto& each) { return each.name == name; });
   CEPD_CHECK(rule != rules.end());
-  rule->set_trace(trace);
+  impl_->lanes.front().set_trace(static_cast<std::uint32_t>(rule - rules.begin()), trace);
 }
 
 std::vector<RuleCounts> Engine::counts() const {
-  std::vector<RuleCounts> counts;
-  for (const RuleRuntime& rule : impl_->lanes.front().rules()) counts.push_back(rule.counts());
-  for (std::size_t lane = 1; lane < impl_->lanes.size(); ++lane) {
-    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += impl_->lanes[lane].rules()[i].counts();
+  std::vector<RuleCounts> counts = impl_->counted_before;
+  for (const Lane& lane : impl_->lanes) {
+    lane.add_counted(counts);
+    lane.add_partial_matches(counts, impl_->order.watermark());
   }
   return counts;
 }

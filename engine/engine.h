@@ -19,6 +19,7 @@
 #include "base/event.h"
 #include "base/match.h"
 #include "base/result.h"
+#include "engine/report.h"
 #include "nfa/network.h"
 #include "state/backend.h"
 
@@ -52,7 +53,7 @@ struct RuleCounts {
   std::uint64_t over_cap = 0;     ///< partial matches dropped by max_partial_matches
   std::uint64_t missing_key = 0;  ///< events without a key field
   std::uint64_t expression_errors = 0;
-  std::uint64_t partial_matches = 0;  ///< live now
+  std::uint64_t partial_matches = 0;  ///< live now, at the watermark
 
   RuleCounts& operator+=(const RuleCounts& other);
 };
@@ -60,7 +61,8 @@ struct RuleCounts {
 class Engine {
  public:
   struct Handlers {
-    std::function<void(MatchPtr)> match;
+    /// Must not call the engine.
+    std::function<void(const MatchView&)> match;
     std::function<void(const Event&, DropReason, std::string_view raw)> late;  ///< kLate or kLateAfterIdle
   };
 

@@ -1,7 +1,9 @@
 #include "engine/evaluator.h"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <tuple>
+#include <utility>
 
 namespace cepd::engine {
 
@@ -14,16 +16,12 @@ using plan::Contiguity;
 
 namespace {
 
-std::vector<Bound> copy_with_room(const std::vector<Bound>& bound) {
-  std::vector<Bound> copy;
-  copy.reserve(bound.size() + 1);
-  copy = bound;
-  return copy;
-}
-
 const plan::EventTest& test_of(const plan::Rule& rule, plan::ElementId element) {
   return rule.elements[static_cast<std::size_t>(element)].test;
 }
+
+/// Runs of a key that a new one is compared with at once; where there are more, merge() does it now and then.
+constexpr std::size_t kFewRuns = 16;
 
 }  // namespace
 
@@ -40,30 +38,46 @@ struct Evaluator::Take {
 struct Evaluator::Step {
   KeyState& state;
   const Offer& offer;
-  std::vector<Candidate>& completed;
+  std::vector<Completed>& completed;
   Arena& scratch;
-  std::vector<Run> after;                         // the runs that go on
-  EventTime earliest_due = kMaxTime;              // of them
-  boost::container::small_vector<Take, 4> takes;  // of the run at hand
+  boost::container::small_vector<Run, 2> arrived{};  // that have bound the event
+  boost::container::small_vector<Take, 4> takes{};   // of the run at hand
 
-  const Event& event() const { return *offer.event; }
+  const Event& event() const { return *offer.event(); }
+  /// The event before this one in the input was the one that the run has bound last.
+  bool adjacent(const Run& run) const { return run.last_sequence == state.last_input; }
 };
 
 Evaluator::Evaluator(const nfa::Network& network, std::size_t rule, std::optional<Micros> state_ttl)
     : network_(network),
       rule_(network.rules().rules[rule]),
       automaton_(network.automaton(rule)),
+      look_back_(network.look_back(rule)),
       bound_(rule_.within    ? rule_.within
              : rule_.bounded ? std::nullopt
                              : state_ttl) {}
 
+Alive Evaluator::alive(const KeyState& state, EventTime now) const {
+  return sets() ? alive_in_sets(state, now) : Alive{};  // of single ones what does not count is gone
+}
+
+Alive Evaluator::alive_in_sets(const KeyState& state, EventTime now) const {
+  Alive alive;
+  if (bound_) alive.oldest_time = saturating_add(now, -*bound_);
+  if (state.rare) {
+    alive.oldest_sequence = state.rare->marks.oldest;
+    alive.dropped_starts = &state.rare->marks.starts;
+    alive.used = &state.rare->marks.used;
+  }
+  return alive;
+}
+
 // ---- conditions ----
 
-bool Evaluator::accepts(const plan::EventTest& test, const Event& event, std::span<const Bound> bound,
-                        const KeyState& state, Arena& scratch) {
+bool Evaluator::accepts(const plan::EventTest& test, std::span<const Bound> bound, Step& step) {
   if (test.conditions.empty()) return true;
-  const nfa::Scope scope{&event, bound, state.key, {}, &network_.fields()};
-  return nfa::holds(test.conditions, scope, scratch, errors_);
+  const nfa::Scope scope{&step.event(), bound, step.state.key(), {}, &network_.fields()};
+  return nfa::holds(test.conditions, scope, step.scratch, errors_);
 }
 
 /// The first of `elements` that accepts the event. `members`: of the AND, those bound so far.
@@ -72,25 +86,26 @@ std::optional<plan::ElementId> Evaluator::taker(ElementSet elements, const Run& 
   for (; elements != 0; elements &= elements - 1) {
     const auto id = static_cast<plan::ElementId>(__builtin_ctzll(elements));
     const plan::Element& element = rule_.elements[static_cast<std::size_t>(id)];
-    const nfa::Scope scope{&step.event(), run.bound, step.state.key, {}, &network_.fields()};
     const auto joint_holds = [&](const plan::JointCondition& each) {
-      return (each.others & ~members) != 0 || nfa::holds({&each.condition, 1}, scope, step.scratch, errors_);
+      if ((each.others & ~members) != 0) return true;
+      const nfa::Scope scope{&step.event(), run.bound, step.state.key(), {}, &network_.fields()};
+      return nfa::holds({&each.condition, 1}, scope, step.scratch, errors_);
     };
-    if (accepts(element.test, step.event(), run.bound, step.state, step.scratch) &&
+    if (accepts(element.test, run.bound, step) &&
         std::all_of(element.joint.begin(), element.joint.end(), joint_holds)) {
       return id;
     }
-    if (trace_ != nullptr) trace_->refused(run, id, step.offer.event);
+    if (trace_ != nullptr) trace_->refused(run, id, step.offer.event());
   }
   return std::nullopt;
 }
 
 bool Evaluator::until_accepts(const nfa::State& state, const Run& run, Step& step) {
   if (!state.until || (step.offer.elements & element_bit(*state.until)) == 0) return false;
-  if (!accepts(test_of(rule_, *state.until), step.event(), run.bound, step.state, step.scratch)) return false;
+  if (!accepts(test_of(rule_, *state.until), run.bound, step)) return false;
   // Before the repeat's first event it ends nothing: it is only not taken.
   if (trace_ != nullptr && !run.bound.empty() && &state == &state_of(run)) {
-    trace_->until(run, *state.until, step.offer.event);
+    trace_->until(run, *state.until, step.offer.event());
   }
   return true;
 }
@@ -101,10 +116,10 @@ ElementSet Evaluator::accepting_guards(const Run& run, ElementSet guards, Step& 
   for (guards &= step.offer.elements & ~run.violated; guards != 0; guards &= guards - 1) {
     const auto index = static_cast<std::size_t>(__builtin_ctzll(guards));
     const auto within = automaton_.guard_within[index];
-    if (within && step.event().time > saturating_add(run.last().time, *within)) continue;
-    if (!accepts(rule_.elements[index].test, step.event(), run.bound, step.state, step.scratch)) continue;
+    if (within && step.event().time > saturating_add(run.last_time, *within)) continue;
+    if (!accepts(rule_.elements[index].test, run.bound, step)) continue;
     accepting |= ElementSet{1} << index;
-    if (trace_ != nullptr) trace_->forbidden(run, static_cast<plan::ElementId>(index), step.offer.event);
+    if (trace_ != nullptr) trace_->forbidden(run, static_cast<plan::ElementId>(index), step.offer.event());
   }
   return accepting;
 }
@@ -113,8 +128,8 @@ ElementSet Evaluator::accepting_guards(const Run& run, ElementSet guards, Step& 
 bool Evaluator::unless_accepts(const Run& run, Step& step) {
   for (std::size_t i = 0; i < rule_.unless.size(); ++i) {
     if ((step.offer.unless >> i & 1) == 0) continue;
-    if (!accepts(rule_.unless[i], step.event(), run.bound, step.state, step.scratch)) continue;
-    if (trace_ != nullptr) trace_->unless(run, i, step.offer.event);
+    if (!accepts(rule_.unless[i], run.bound, step)) continue;
+    if (trace_ != nullptr) trace_->unless(run, i, step.offer.event());
     return true;
   }
   return false;
@@ -126,11 +141,12 @@ bool Evaluator::unless_accepts(const Run& run, Step& step) {
 BranchSet Evaluator::find_takes(const Run& run, bool ends, Step& step) {
   const nfa::State& state = state_of(run);
   const EventTime time = step.event().time;
+  const bool adjacent = step.adjacent(run);
   const BranchSet going = run.branches & ~state.waiting;
   BranchSet moved = 0;
   BranchSet kept_back = 0;  // a GREEDY repeat could take the event: what follows it does not get it
 
-  if (!ends && can_repeat(run) && time <= inside_until(run, state.inside)) {
+  if (!ends && can_repeat(run, adjacent) && time <= inside_until(run, state.inside)) {
     for (const ElementSet member : state.members) {
       if (state.joins() && (member & run.members) != 0) continue;
       if (const auto element = taker(member, run, run.members, step))
@@ -142,8 +158,8 @@ BranchSet Evaluator::find_takes(const Run& run, bool ends, Step& step) {
   if (run.count < state.min) return moved;
   for (const nfa::Edge& edge : state.edges) {
     const BranchSet open = edge.branches & going & ~kept_back;
-    if (open == 0 || !edge_open(run, edge)) continue;
-    if (time > edge_until(run, edge) || time < saturating_add(run.last().time, edge.link.after)) {
+    if (open == 0 || !edge_open(run, edge, adjacent)) continue;
+    if (time > edge_until(run, edge) || time < saturating_add(run.last_time, edge.link.after)) {
       if (trace_ != nullptr) trace_->out_of_bounds(run, edge, step.offer);
       continue;
     }
@@ -158,17 +174,19 @@ BranchSet Evaluator::find_takes(const Run& run, bool ends, Step& step) {
   return moved;
 }
 
-/// The run after the event, but for its list of events.
+/// The run after the event, but for its events.
 Run Evaluator::taken(const Run& run, const Take& take, const EventPtr& event) const {
   const nfa::State& state = automaton_.states[static_cast<std::size_t>(take.to)];
   Run next;
   next.state = take.to;
   next.groups = run.groups;
   next.first_completed = run.first_completed;
+  next.last_time = event->time;
+  next.last_sequence = event->sequence;
   if (take.edge == nullptr) {
     next.members = run.members;
     next.count = state.max == plan::kUnbounded ? std::min(run.count + 1, state.min) : run.count + 1;
-  } else {
+  } else if (!automaton_.groups.empty()) {
     next.groups.resize(automaton_.groups.size());
     for (std::size_t i = 0; i < next.groups.size(); ++i) {
       const bool enters = (take.edge->enters >> i & 1) != 0;
@@ -178,7 +196,8 @@ Run Evaluator::taken(const Run& run, const Take& take, const EventPtr& event) co
       if (automaton_.groups[i].within) group.start = event->time;
     }
   }
-  next.members |= element_bit(take.element);
+  // In a repeat of one element it says nothing which of its alternatives were taken.
+  if (state.joins()) next.members |= element_bit(take.element);
   BranchSet agreeing = 0;
   for (BranchSet in = take.branches; in != 0; in &= in - 1) {
     const auto branch = static_cast<std::size_t>(__builtin_ctzll(in));
@@ -196,6 +215,24 @@ Run Evaluator::taken(const Run& run, const Take& take, const EventPtr& event) co
   return next;
 }
 
+/// Gives `next` its events: those of `run` and the one taken.
+void Evaluator::bind(Run& next, Run& run, const Take& take, const EventPtr& event, bool goes_on) const {
+  next.set.add(event, take.element, run.set.empty() ? nullptr : &run.set);
+  if (!sets()) {
+    if (goes_on) next.bound.reserve(run.bound.size() + 1);
+    next.bound = goes_on ? run.bound : std::move(run.bound);
+    next.bound.push_back({take.element, event.get()});
+    return;
+  }
+  const nfa::LookBack::AtState& ahead = ahead_of(next);
+  for (const Bound& bound : run.bound) {
+    if ((ahead.elements & element_bit(bound.element)) != 0) next.bound.push_back(bound);
+  }
+  if (ahead.last || (ahead.elements & element_bit(take.element)) != 0) {
+    next.bound.push_back({take.element, event.get()});
+  }
+}
+
 /// A run that has just bound the event: it may be complete, and it may go on.
 void Evaluator::arrive(Run run, Step& step) {
   if (trace_ != nullptr) trace_->bound(run);
@@ -209,26 +246,41 @@ void Evaluator::arrive(Run run, Step& step) {
     if (full) run.branches &= ~(BranchSet{1} << i);
     complete = complete || full || branch.accept->completes == Completes::kNow;
   }
-  if (complete) step.completed.push_back({run.bound, step.event().time});
-  keep(std::move(run), step);
-}
-
-/// Keeps the run unless neither an event nor time can make a match of it any more.
-void Evaluator::keep(Run run, Step& step) {
-  const EventTime open = run.branches == 0 ? kMinTime : open_until(run);
+  if (complete) step.completed.push_back({run.set.head(), false, step.event().time});
+  const EventTime open = run.branches == 0 ? kMinTime : open_until(run, true);
   if (open < step.event().time) {
-    if (trace_ != nullptr) trace_->over(run, step.offer.event);
+    if (trace_ != nullptr) trace_->over(run, step.offer.event());
     return;
   }
   set_due(run, open);
-  step.earliest_due = std::min(step.earliest_due, run.due);
-  step.after.push_back(std::move(run));
+  if (sets()) {
+    for (Run& other : step.arrived) {
+      if (!other.same_place(run)) continue;
+      other.set.join_new(std::move(run.set));
+      set_due(other, open);
+      return;
+    }
+  }
+  step.arrived.push_back(std::move(run));
+}
+
+/// False when neither an event nor time can make a match of the run any more, which did not bind the event.
+bool Evaluator::stays(Run& run, Step& step) {
+  const EventTime open = run.branches == 0 ? kMinTime : open_until(run, !step.offer.input && step.adjacent(run));
+  if (open < step.event().time) {
+    if (trace_ != nullptr) trace_->over(run, step.offer.event());
+    return false;
+  }
+  set_due(run, open);
+  step.state.runs_due = std::min(step.state.runs_due, run.due);
+  return true;
 }
 
 /// What the event completes although the run does not bind it: a last NEXT NOT, and a last GREEDY repeat that it ends.
-/// Requires Run::adjacent as before the event. Returns the branches that this closes.
+/// Returns the branches that this closes.
 BranchSet Evaluator::complete_at(const Run& run, bool ends, ElementSet seen, BranchSet moved, Step& step) {
   const nfa::State& state = state_of(run);
+  const bool adjacent = step.adjacent(run);
   BranchSet closed = 0;
   bool complete = false;
   for (std::size_t i = 0; i < state.branches.size(); ++i) {
@@ -237,11 +289,11 @@ BranchSet Evaluator::complete_at(const Run& run, bool ends, ElementSet seen, Bra
     if ((run.branches & bit) == 0 || !may_end(run, branch)) continue;
     if (branch.accept->completes == Completes::kNextEvent) {
       // Its repeat or what may be left out goes on all the same.
-      complete = complete || (run.adjacent && (branch.accept->guards & seen) == 0);
+      complete = complete || (adjacent && (branch.accept->guards & seen) == 0);
     } else if (branch.accept->completes == Completes::kRepeatEnd && (moved & bit) == 0) {
       const nfa::StateId greedy = branch.accept->greedy;
       const nfa::State& repeat = automaton_.states[static_cast<std::size_t>(greedy)];
-      const bool misfit = run.adjacent && repeat.again == Contiguity::kStrict;
+      const bool misfit = adjacent && repeat.again == Contiguity::kStrict;
       if (greedy == run.state) {
         if (!run.ended && (ends || misfit)) closed |= bit;
         continue;
@@ -250,15 +302,15 @@ BranchSet Evaluator::complete_at(const Run& run, bool ends, ElementSet seen, Bra
       const bool missed = std::any_of(state.edges.begin(), state.edges.end(), [&](const nfa::Edge& edge) {
         return edge.to == greedy && (edge.branches & bit) != 0 && edge.link.contiguity == Contiguity::kStrict;
       });
-      if (run.adjacent && missed && (misfit || !rule_.within)) closed |= bit;
+      if (adjacent && missed && (misfit || !rule_.within)) closed |= bit;
     }
   }
-  if (complete || closed != 0) step.completed.push_back({run.bound, step.event().time});
+  if (complete || closed != 0) step.completed.push_back({run.set.head(), true, step.event().time});
   return closed;
 }
 
-/// Takes the event by every way that is open to the run, and keeps the run without it where it may be skipped.
-void Evaluator::move(Run& run, Step& step) {
+/// Takes the event by every way that is open to the run. False: the run does not go on without it.
+bool Evaluator::move(Run& run, Step& step) {
   const nfa::State& state = state_of(run);
   step.takes.clear();
   BranchSet moved = 0;
@@ -266,7 +318,7 @@ void Evaluator::move(Run& run, Step& step) {
   if (step.offer.input) {
     ends = !run.ended && until_accepts(state, run, step);
     // A NEXT NOT looks at the very next event whatever takes it; a THEN NOT only at events that nothing takes.
-    if (run.adjacent) run.violated |= accepting_guards(run, state.guards & automaton_.next_guards, step);
+    if (step.adjacent(run)) run.violated |= accepting_guards(run, state.guards & automaton_.next_guards, step);
     moved = find_takes(run, ends, step);
   }
   if (unless_accepts(run, step)) {
@@ -282,58 +334,169 @@ void Evaluator::move(Run& run, Step& step) {
   // Nearly always the run goes one way only: then its list of events goes along and is not copied.
   const bool goes_on = (run.branches & ~moved) != 0 || trace_ != nullptr;
   for (const Take& take : step.takes) {
-    Run next = taken(run, take, step.offer.event);
-    next.bound = !goes_on && &take == &step.takes.back() ? std::move(run.bound) : copy_with_room(run.bound);
-    next.bound.push_back({take.element, step.offer.event});
+    Run next = taken(run, take, step.offer.event());
+    bind(next, run, take, step.offer.event(), goes_on || &take != &step.takes.back());
     arrive(std::move(next), step);
   }
-  if (!goes_on) return;
-  if (step.offer.input) run.adjacent = false;
+  if (!goes_on) return false;
   run.branches &= ~moved;
-  keep(std::move(run), step);
+  return stays(run, step);
+}
+
+/// What only begins a match, or is waited for elsewhere, is nothing to the run.
+bool Evaluator::untouched(const Run& run, const Step& step) const {
+  if (step.offer.unless != 0 || trace_ != nullptr) return false;
+  const nfa::LookBack::AtState& ahead = ahead_of(run);
+  if ((step.offer.elements & ahead.moved_by) != 0) return false;
+  return !ahead.at_next || !step.adjacent(run);
 }
 
 void Evaluator::start(Step& step) {
   BranchSet kept_back = 0;
-  const Run nothing;
+  Run nothing;
   for (const nfa::Edge& edge : automaton_.start.edges) {
     const BranchSet open = edge.branches & ~kept_back;
+    if (open == 0 || (edge.elements & step.offer.elements) == 0) continue;
     const nfa::State& target = automaton_.states[static_cast<std::size_t>(edge.to)];
-    if (open == 0 || until_accepts(target, nothing, step)) continue;
+    if (until_accepts(target, nothing, step)) continue;
     const auto element = taker(edge.elements, nothing, 0, step);
     if (!element) continue;
     if (target.greedy) kept_back |= open;
-    Run run = taken(nothing, {edge.to, *element, &edge, open}, step.offer.event);
-    run.bound.push_back({*element, step.offer.event});
+    const Take take{edge.to, *element, &edge, open};
+    Run run = taken(nothing, take, step.offer.event());
+    bind(run, nothing, take, step.offer.event(), true);
     arrive(std::move(run), step);
   }
 }
 
-void Evaluator::advance(KeyState& state, const Offer& offer, std::vector<Candidate>& completed, Arena& scratch) {
-  Step step{state, offer, completed, scratch, {}, kMaxTime, {}};
+/// Brings the runs that have bound the event to the others.
+void Evaluator::settle(Step& step) {
+  Runs& runs = step.state.runs;
+  const std::size_t before = runs.size();
+  for (Run& run : step.arrived) {
+    step.state.runs_due = std::min(step.state.runs_due, run.due);
+    // The event itself is among what conditions ahead may read of it: no older run is like it.
+    const bool is_new = !run.bound.empty() && run.bound.back().event == step.offer.event().get();
+    Run* same = nullptr;
+    for (std::size_t i = 0; sets() && !is_new && before <= kFewRuns && i < before && same == nullptr; ++i) {
+      if (runs[i].same_place(run)) same = &runs[i];
+    }
+    if (same == nullptr) {
+      runs.push_back(std::move(run));
+      continue;
+    }
+    same->set.join_new(std::move(run.set));
+    same->last_time = run.last_time;
+    same->last_sequence = run.last_sequence;
+    if (bound_) same->set.cut(saturating_add(step.event().time, -*bound_));
+    set_due(*same, open_until(*same, true));
+  }
+  if (sets() && runs.size() >= step.state.merge_at) {
+    merge(runs);
+    step.state.merge_at = static_cast<std::uint32_t>(2 * (runs.size() + kFewRuns));
+  }
+}
+
+/// Makes one of runs that wait in the same place: they came to agree after they were made.
+void Evaluator::merge(Runs& runs) {
+  boost::unordered_flat_map<std::uint64_t, std::vector<std::size_t>> by_hash;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::vector<std::size_t>& alike = by_hash[runs[i].place_hash()];
+    const auto same =
+        std::find_if(alike.begin(), alike.end(), [&](std::size_t k) { return runs[k].same_place(runs[i]); });
+    if (same != alike.end()) {
+      Run& into = runs[*same];
+      into.set.join(std::move(runs[i].set));
+      into.due = std::max(into.due, runs[i].due);
+      into.last_time = std::max(into.last_time, runs[i].last_time);
+      into.last_sequence = std::max(into.last_sequence, runs[i].last_sequence);
+      continue;
+    }
+    if (kept != i) runs[kept] = std::move(runs[i]);
+    alike.push_back(kept++);
+  }
+  runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(kept), runs.end());
+}
+
+void Evaluator::take_over(KeyState& state, EventTime now) const {
+  if (state.sets && !sets()) split(state, now);
+  if (!state.sets && sets()) {
+    for (Run& run : state.runs) {
+      const nfa::LookBack::AtState& ahead = ahead_of(run);
+      const Bound last = run.bound.back();
+      const auto unread = [&](const Bound& bound) { return (ahead.elements & element_bit(bound.element)) == 0; };
+      run.bound.erase(std::remove_if(run.bound.begin(), run.bound.end(), unread), run.bound.end());
+      if (ahead.last && unread(last)) run.bound.push_back(last);
+    }
+  }
+  state.sets = sets();
+  state.runs_due = kMaxTime;
+  for (Run& run : state.runs) {
+    set_due(run, open_until(run, run.last_sequence == state.last_input));
+    state.runs_due = std::min(state.runs_due, run.due);
+  }
+}
+
+/// Makes a run of each partial match.
+void Evaluator::split(KeyState& state, EventTime now) const {
+  const Alive alive = alive_in_sets(state, now);
+  MatchWalk walk;
+  Runs single;
+  for (const Run& run : state.runs) {
+    walk.each(run.set.head().get(), true, alive, [&](std::span<const Bound> bound) {
+      Run one;
+      for (const Bound& each : bound) {
+        MatchSet before = std::exchange(one.set, {});
+        one.set.add(EventPtr(each.event), each.element, before.empty() ? nullptr : &before);
+      }
+      one.bound.assign(bound.begin(), bound.end());
+      one.state = run.state;
+      one.count = run.count;
+      one.members = run.members;
+      one.branches = run.branches;
+      one.groups = run.groups;
+      one.violated = run.violated;
+      one.ended = run.ended;
+      one.last_time = bound.back().event->time;
+      one.last_sequence = bound.back().event->sequence;
+      single.push_back(std::move(one));
+      return true;
+    });
+  }
+  state.runs = std::move(single);
+  if (state.rare) state.rare->marks = {};
+}
+
+void Evaluator::advance(KeyState& state, const Offer& offer, std::vector<Completed>& completed, Arena& scratch) {
+  Step step{state, offer, completed, scratch};
+  state.sets = sets();
   const std::size_t complete_before = completed.size();
-  // What only begins a match is nothing to the runs that there are.
-  const bool nothing_to_runs =
-      (offer.elements & automaton_.moving) == 0 && offer.unless == 0 && !automaton_.looks_at_next && trace_ == nullptr;
-  if (nothing_to_runs) {
-    step.after = std::move(state.runs);
-    step.earliest_due = state.earliest_due;
-  } else {
-    step.after.reserve(state.runs.size() + 1);
-    for (Run& run : state.runs) move(run, step);
+  for (std::size_t i = 0; i < state.runs.size();) {
+    Run& run = state.runs[i];
+    if (untouched(run, step) || move(run, step)) {
+      ++i;
+      continue;
+    }
+    // Their order means nothing: the last one takes the place.
+    if (i + 1 != state.runs.size()) run = std::move(state.runs.back());
+    state.runs.pop_back();
   }
   if (offer.input) start(step);
-  state.runs = std::move(step.after);
-  state.earliest_due = step.earliest_due;
+  settle(step);
+  if (offer.input) state.last_input = offer.event()->sequence;
   if (automaton_.ambiguous) remove_equal(state.runs);
   mark_completed(state, completed, complete_before);
 }
 
-void Evaluator::mark_completed(KeyState& state, const std::vector<Candidate>& completed, std::size_t from) {
+/// A first event that has a match leaves no time-out.
+void Evaluator::mark_completed(KeyState& state, const std::vector<Completed>& completed, std::size_t from) const {
+  if (!rule_.on_timeout) return;
   for (std::size_t i = from; i < completed.size(); ++i) {
-    const std::uint64_t first = completed[i].first().sequence;
-    for (Run& run : state.runs) run.first_completed = run.first_completed || run.first().sequence == first;
-    std::erase_if(state.expired, [&](const Run& run) { return run.first().sequence == first; });
+    const std::uint64_t first = completed[i].cell->own_newest().sequence;
+    for (Run& run : state.runs) run.first_completed = run.first_completed || run.set.newest().sequence == first;
+    if (!state.rare) continue;
+    erase_if(state.rare->expired, [&](const Run& run) { return run.set.newest().sequence == first; });
   }
 }
 

@@ -9,10 +9,10 @@ namespace cepd::engine {
 using nfa::Completes;
 
 /// False when no further event can be taken where the last one was.
-bool Evaluator::can_repeat(const Run& run) const {
+bool Evaluator::can_repeat(const Run& run, bool adjacent) const {
   const nfa::State& state = state_of(run);
   return !run.ended && run.count < state.max && (run.branches & ~state.waiting) != 0 &&
-         (state.again != dsl::plan::Contiguity::kStrict || run.adjacent);
+         (state.again != dsl::plan::Contiguity::kStrict || adjacent);
 }
 
 EventTime Evaluator::inside_until(const Run& run, nfa::GroupSet groups) const {
@@ -25,13 +25,13 @@ EventTime Evaluator::inside_until(const Run& run, nfa::GroupSet groups) const {
 
 EventTime Evaluator::edge_until(const Run& run, const nfa::Edge& edge) const {
   const EventTime inside = inside_until(run, edge.inside);
-  return edge.link.within ? std::min(inside, saturating_add(run.last().time, *edge.link.within)) : inside;
+  return edge.link.within ? std::min(inside, saturating_add(run.last_time, *edge.link.within)) : inside;
 }
 
 /// True when neither NEXT nor a NOT has closed the edge.
-bool Evaluator::edge_open(const Run& run, const nfa::Edge& edge) const {
+bool Evaluator::edge_open(const Run& run, const nfa::Edge& edge, bool adjacent) const {
   return (edge.branches & run.branches) != 0 && (edge.guards & run.violated) == 0 &&
-         (edge.link.contiguity != dsl::plan::Contiguity::kStrict || run.adjacent);
+         (edge.link.contiguity != dsl::plan::Contiguity::kStrict || adjacent);
 }
 
 /// True when the run would be complete in this branch but for what the branch still waits for.
@@ -39,27 +39,28 @@ bool Evaluator::may_end(const Run& run, const nfa::Branch& branch) const {
   return branch.accept && run.count >= state_of(run).min && (branch.accept->guards & run.violated) == 0;
 }
 
+/// Of a set: of the partial match that began last; what began earlier is left out by Alive.
 EventTime Evaluator::bound_end(const Run& run) const {
-  return bound_ ? saturating_add(run.first().time, *bound_) : kMaxTime;
+  return bound_ ? saturating_add(run.set.newest().time, *bound_) : kMaxTime;
 }
 
 /// When an absence is complete. Requires may_end.
 std::optional<EventTime> Evaluator::absence_due(const Run& run, const nfa::Branch& branch) const {
   if (branch.accept->completes != Completes::kDeadline) return std::nullopt;
   const auto within = branch.accept->within;
-  const EventTime own = within ? saturating_add(run.last().time, *within) : kMaxTime;
+  const EventTime own = within ? saturating_add(run.last_time, *within) : kMaxTime;
   return rule_.within ? std::min(own, bound_end(run)) : own;
 }
 
 /// The latest time at which an event may still be taken or the run be complete, without the bound of the whole match;
 /// kMinTime: that time has passed or never comes.
-EventTime Evaluator::open_until(const Run& run) const {
+EventTime Evaluator::open_until(const Run& run, bool adjacent) const {
   const nfa::State& state = state_of(run);
   EventTime latest = kMinTime;
-  if (can_repeat(run)) latest = inside_until(run, state.inside);
+  if (can_repeat(run, adjacent)) latest = inside_until(run, state.inside);
   if (run.count < state.min) return latest;
   for (const nfa::Edge& edge : state.edges) {
-    if (edge_open(run, edge)) latest = std::max(latest, edge_until(run, edge));
+    if (edge_open(run, edge, adjacent)) latest = std::max(latest, edge_until(run, edge));
   }
   for (std::size_t i = 0; i < state.branches.size(); ++i) {
     const nfa::Branch& branch = state.branches[i];
@@ -68,7 +69,7 @@ EventTime Evaluator::open_until(const Run& run) const {
       case Completes::kNow:
         break;  // it was complete when it came here
       case Completes::kNextEvent:
-        if (run.adjacent) latest = kMaxTime;
+        if (adjacent) latest = kMaxTime;
         break;
       case Completes::kDeadline:
         latest = std::max(latest, *absence_due(run, branch));
@@ -81,8 +82,6 @@ EventTime Evaluator::open_until(const Run& run) const {
   return latest;
 }
 
-void Evaluator::set_due(Run& run) const { set_due(run, open_until(run)); }
-
 /// `open`: open_until(run).
 void Evaluator::set_due(Run& run, EventTime open) const {
   run.due = std::min(bound_end(run), open);
@@ -94,7 +93,7 @@ void Evaluator::set_due(Run& run, EventTime open) const {
 }
 
 /// Adds what is complete because `now` has passed, once. Returns the branches that this closes.
-nfa::BranchSet Evaluator::complete_by(Run& run, EventTime now, std::vector<Candidate>& completed) const {
+nfa::BranchSet Evaluator::complete_by(Run& run, EventTime now, std::vector<Completed>& completed) const {
   const nfa::State& state = state_of(run);
   nfa::BranchSet closed = 0;
   std::optional<EventTime> time;
@@ -107,30 +106,31 @@ nfa::BranchSet Evaluator::complete_by(Run& run, EventTime now, std::vector<Candi
     closed |= nfa::BranchSet{1} << i;
     time = time ? std::min(*time, *due) : *due;
   }
-  if (time) completed.push_back({run.bound, *time});
+  if (time) completed.push_back({run.set.head(), false, *time});
   return closed;
 }
 
-void Evaluator::expire(KeyState& state, EventTime now, std::vector<Candidate>& completed, std::vector<Run>& expired) {
+void Evaluator::expire(KeyState& state, EventTime now, std::vector<Completed>& completed, Runs& expired) {
   const std::size_t complete_before = completed.size();
-  state.earliest_due = kMaxTime;
+  state.runs_due = kMaxTime;
   for (std::size_t i = 0; i < state.runs.size();) {
     Run& run = state.runs[i];
     bool over = false;
     if (run.due <= now) {
       const nfa::BranchSet closed = complete_by(run, now, completed);
       run.branches &= ~closed;
-      const EventTime open = open_until(run);
+      const EventTime open = open_until(run, run.last_sequence == state.last_input);
       over = std::min(open, bound_end(run)) <= now;
       if (!over) set_due(run, open);
       if (over && closed == 0) {
         const bool by_ttl = !rule_.within && open > now;
         if (trace_ != nullptr) trace_->expired(run, by_ttl);
-        if (!by_ttl) expired.push_back(std::move(run));
+        if (!by_ttl && rule_.on_timeout) expired.push_back(std::move(run));
       }
     }
     if (!over) {
-      state.earliest_due = std::min(state.earliest_due, run.due);
+      if (bound_ && sets()) run.set.cut(saturating_add(now, Micros(1) - *bound_));
+      state.runs_due = std::min(state.runs_due, run.due);
       ++i;
       continue;
     }
@@ -140,8 +140,8 @@ void Evaluator::expire(KeyState& state, EventTime now, std::vector<Candidate>& c
   }
   mark_completed(state, completed, complete_before);
   for (std::size_t i = complete_before; i < completed.size(); ++i) {
-    const std::uint64_t first = completed[i].first().sequence;
-    for (Run& run : expired) run.first_completed = run.first_completed || run.first().sequence == first;
+    const std::uint64_t first = completed[i].cell->own_newest().sequence;
+    for (Run& run : expired) run.first_completed = run.first_completed || run.set.newest().sequence == first;
   }
 }
 

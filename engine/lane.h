@@ -3,13 +3,17 @@
 /// lane, whatever the rule set, so that lanes can work side by side and never look at each other.
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/due_queue.h"
 #include "engine/rule_runtime.h"
+#include "nfa/dispatch.h"
 
 namespace cepd::engine {
 
@@ -25,17 +29,28 @@ struct LaneMatch {
 /// 5). Those of one rule and key come from one lane and keep their order.
 void merge(std::vector<LaneMatch>& matches);
 
+/// What all lanes look at; immutable while they work.
+struct LaneRules {
+  std::shared_ptr<const nfa::Network> network;
+  std::shared_ptr<const nfa::Dispatch> dispatch;
+  std::vector<std::uint32_t> levels;            ///< by rule
+  std::vector<nfa::ElementSet> start_elements;  ///< by rule
+  std::vector<std::uint32_t> lane_of_unkeyed;   ///< by rule: where it works when it has no KEY
+
+  LaneRules(std::shared_ptr<const nfa::Network> rules, std::size_t lanes);
+};
+
 /// One thread at a time.
 class Lane {
  public:
-  /// `levels`: of the rules, by index.
-  Lane(const std::shared_ptr<const nfa::Network>& network, const EngineOptions& options,
-       const std::vector<std::uint32_t>& levels, std::size_t index);
+  /// `direct`: gets every match at once; empty: they are kept for take_matches().
+  Lane(std::shared_ptr<const LaneRules> rules, const EngineOptions& options, std::size_t index,
+       Workspace::Report direct);
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  /// Offers the event to the rules of `inputs`. Requires every earlier deadline fired.
-  void give(const EventPtr& event, const nfa::Inputs& inputs, std::uint64_t step);
+  /// Offers the event to the rules that it can do something to. Requires every earlier deadline fired.
+  void give(const EventPtr& event, const nfa::TypeDispatch& dispatch, std::uint64_t step);
   std::optional<EventTime> earliest() const { return due_.earliest(); }
   /// What falls due at `now` in rules of `level`. Requires that nothing is due earlier, and nothing of lower levels.
   void fire(EventTime now, std::uint32_t level, std::uint64_t step);
@@ -45,23 +60,80 @@ class Lane {
   /// The matches since the last call.
   std::vector<LaneMatch> take_matches() { return std::exchange(matches_, {}); }
 
-  void put(std::uint32_t rule, std::unique_ptr<KeyState> key) { rules_[rule].put(std::move(key), due_); }
-  void adopt(std::uint32_t rule, RuleRuntime&& before) { rules_[rule].adopt(std::move(before), due_); }
-  std::vector<RuleRuntime>& rules() { return rules_; }
-  const std::vector<RuleRuntime>& rules() const { return rules_; }
+  // ---- state ----
+
+  /// Puts a key of a rule in place, restored or of an earlier set of rules. Requires that it is not there yet.
+  void put(const KeyProbe& probe, std::unique_ptr<KeyState> state, EventTime watermark);
+  /// Gives up all keys, with the states of their rules by the indexes that they had here.
+  std::vector<std::unique_ptr<KeyEntry>> take_keys();
+
+  /// Kept when asked for: states that changed since the last clear_changes(), and the stored keys (snapshot.h) of those
+  /// that are gone.
+  template <class Visit>
+  void each_changed(const Visit& visit) const {
+    for (const KeyState* state : changed_) {
+      if (state != nullptr) visit(*state);
+    }
+  }
+  std::vector<std::string>& gone() { return gone_; }
+  void clear_changes();
+
+  /// Null: nobody. Requires that the rule has nothing under way.
+  void set_trace(std::uint32_t rule, Trace* trace);
+  RuleRuntime& runtime(std::uint32_t rule) { return runtimes_[rule]; }
+  /// Adds what was counted since the lane was made, by rule.
+  void add_counted(std::vector<RuleCounts>& counts) const;
+  void add_partial_matches(std::vector<RuleCounts>& counts, EventTime watermark) const;
 
  private:
-  std::vector<RuleRuntime> rules_;  // by index in RuleSet::rules
+  /// One rule that an event meets under one key.
+  struct Item {
+    std::uint32_t rule = 0;
+    KeyState* state = nullptr;  ///< null: it has nothing under way
+    std::size_t key = 0;        ///< number of the key among those of the event
+    Offer offer;
+  };
+  struct EventKey {
+    boost::container::small_vector<Value, 2> values;
+    std::uint64_t hash = 0;
+    std::uint32_t table = 0;
+  };
+
+  void collect(const EventPtr& event, const nfa::TypeDispatch& dispatch);
+  void collect(const EventPtr& event, const nfa::KeyWay& way);
+  void collect_several(const EventPtr& event, const nfa::RuleInput& input);
+  void add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState* state, std::size_t key);
+  void count_missing(const Event& event, const nfa::KeyWay& way);
+  bool read_key(const List<dsl::plan::FieldRef>& fields, const Event& event, EventKey& key) const;
+  bool is_mine(std::uint32_t rule, const EventKey& key) const;
+  bool passes_from(std::uint32_t rule, const nfa::RuleInput& input, const Event& event);
+  void handle(Item& item);
+  void after(KeyState& state);
+  void mark_changed(KeyState& state);
+  void remove(KeyState& state);
+
+  std::shared_ptr<const LaneRules> rules_;
+  EngineOptions options_;
+  std::size_t index_;
+  std::vector<RuleRuntime> runtimes_;  // by rule
+  std::optional<std::uint32_t> traced_;
+  std::vector<KeyTable> tables_;  // by number of the KEY clause
   DueQueue due_;
-  Arena scratch_;
+  Workspace work_;
+  std::vector<KeyState*> changed_;
+  std::vector<std::string> gone_;
+  std::vector<std::uint64_t> missing_by_way_;  // events without a key
+  // Of the event at hand.
+  std::vector<EventKey> keys_;
+  std::size_t key_count_ = 0;
+  std::vector<Item> items_;
+  std::vector<std::uint32_t> starts_;
+  KeyEntry fresh_entry_;  // of a key without entry
+  KeyState fresh_;
   std::vector<LaneMatch> matches_;
   // Of what is being worked: where its matches belong.
   std::uint64_t step_ = 0;
   EventTime due_now_ = kMinTime;
-  std::uint32_t rule_ = 0;
-  RuleRuntime::Report report_ = [this](MatchPtr match) {
-    matches_.push_back({step_, due_now_, rule_, std::move(match)});
-  };
 };
 
 }  // namespace cepd::engine

@@ -54,6 +54,16 @@ bool EventOrder::ready(const Event& event) const {
   return any_active || watermark_ >= event.time;
 }
 
+bool EventOrder::pass(const Event& event) {
+  if (partitions_.size() != 1 || !heap_.empty()) return false;
+  auto& [id, only] = *partitions_.begin();
+  if (only.idle || only.max_delay.count() > 0 || id != partition_of(event) || event.time < only.watermark())
+    return false;
+  only.greatest = only.greatest ? std::max(*only.greatest, event.time) : event.time;
+  watermark_ = std::max(watermark_, only.watermark());
+  return true;
+}
+
 bool EventOrder::would_wait(const Event& event) const {
   const auto delay = delays_.find(event.position.source);
   if (delay != delays_.end() && delay->second.count() > 0) return true;

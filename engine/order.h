@@ -31,6 +31,9 @@ class EventOrder {
   std::optional<DropReason> offer(EventPtr& event);
   /// False only if the event would be handled at once: nothing has to be remembered of it then.
   bool would_wait(const Event& event) const;
+  /// The same as offer() and then next() for an event that can be handled at once: in order, with nothing that waits
+  /// and one partition. False: nothing was done.
+  bool pass(const Event& event);
   /// The next event in order, if it may be handled now.
   EventPtr next();
 

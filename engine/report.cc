@@ -32,7 +32,7 @@ void append_position(std::string& out, const Event& event) {
 }
 
 /// The key as the match's first event has it: 1.0 prints as 1.0 although it is the same key as 1.
-std::vector<Value> key_of_first(const nfa::Network& network, const plan::Rule& rule, const std::vector<Bound>& bound) {
+std::vector<Value> key_of_first(const nfa::Network& network, const plan::Rule& rule, std::span<const Bound> bound) {
   const Bound& first = bound.front();
   std::vector<Value> key;
   for (const plan::FieldRef& ref : rule.elements[static_cast<std::size_t>(first.element)].test.key) {
@@ -41,12 +41,12 @@ std::vector<Value> key_of_first(const nfa::Network& network, const plan::Rule& r
   return key;
 }
 
-std::vector<Binding> bindings_of(const plan::Rule& rule, const std::vector<Bound>& bound) {
+std::vector<Binding> bindings_of(const plan::Rule& rule, std::span<const Bound> bound) {
   std::map<plan::ElementId, Binding> by_element;  // in pattern order
   for (const Bound& each : bound) {
     Binding& binding = by_element[each.element];
     if (binding.events.empty()) binding.name = rule.elements[static_cast<std::size_t>(each.element)].name;
-    binding.events.push_back(each.event);
+    binding.events.emplace_back(each.event);
   }
   std::vector<Binding> out;
   out.reserve(by_element.size());
@@ -67,7 +67,7 @@ std::vector<NamedValue> evaluate_items(const List<plan::Item>& items, const nfa:
 
 }  // namespace
 
-MatchId match_id(MatchKind kind, const plan::Rule& rule, const std::string& key_id, const std::vector<Bound>& bound) {
+MatchId match_id(MatchKind kind, const plan::Rule& rule, const std::string& key_id, std::span<const Bound> bound) {
   std::string canonical(match_kind_name(kind));
   canonical += '\0';
   append_text_with_size(canonical, rule.name);
@@ -84,24 +84,26 @@ MatchId match_id(MatchKind kind, const plan::Rule& rule, const std::string& key_
   return hash_match_id(canonical);
 }
 
-bool having_holds(const nfa::Network& network, const plan::Rule& rule, const KeyState& state,
-                  const std::vector<Bound>& bound, Arena& scratch, nfa::EvalErrors& errors) {
+bool having_holds(const nfa::Network& network, const plan::Rule& rule, std::span<const Value> key,
+                  std::span<const Bound> bound, Arena& scratch, nfa::EvalErrors& errors) {
   if (rule.having.empty()) return true;
-  const nfa::Scope scope{nullptr, bound, state.key, {}, &network.fields()};
+  const nfa::Scope scope{nullptr, bound, key, {}, &network.fields()};
   return nfa::holds(rule.having, scope, scratch, errors);
 }
 
-MatchPtr make_match(MatchKind kind, const nfa::Network& network, const plan::Rule& rule, const KeyState& state,
-                    const std::vector<Bound>& bound, EventTime time, bool suppressed, nfa::EvalErrors& errors) {
+MatchPtr make_match(const MatchParts& parts) {
+  const nfa::Network& network = *parts.network;
+  const plan::Rule& rule = network.rules().rules[parts.rule];
+  const std::span<const Bound> bound = parts.bound;
   auto match = std::make_unique<Match>();
-  match->id = match_id(kind, rule, state.id, bound);
-  match->kind = kind;
+  match->id = match_id(parts.kind, rule, parts.key->canonical(), bound);
+  match->kind = parts.kind;
   match->rule = rule.name;
-  match->time = time;
+  match->time = parts.time;
   match->first = bound.front().event->time;
   match->last = bound.back().event->time;
   match->bindings = bindings_of(rule, bound);
-  match->suppressed = suppressed;
+  match->suppressed = parts.suppressed;
   match->shadow = rule.status == plan::Status::kShadow;
 
   std::vector<Value> key = key_of_first(network, rule, bound);
@@ -111,10 +113,10 @@ MatchPtr make_match(MatchKind kind, const nfa::Network& network, const plan::Rul
     if (key[i].kind() == Kind::kDouble && key[i].as_double() == 0) key[i] = Value::real(0);
     match->key.emplace_back(rule.key[i], key[i]);
   }
-  const bool timeout = kind == MatchKind::kTimeout;
+  const bool timeout = parts.kind == MatchKind::kTimeout;
   nfa::Scope scope{nullptr, bound, key, {}, &network.fields()};
-  match->emit = evaluate_items(timeout ? rule.on_timeout->emit : rule.emit, scope, *match, errors);
-  match->labels = evaluate_items(rule.labels, scope, *match, errors);
+  match->emit = evaluate_items(timeout ? rule.on_timeout->emit : rule.emit, scope, *match, *parts.errors);
+  match->labels = evaluate_items(rule.labels, scope, *match, *parts.errors);
   if (match->suppressed || match->shadow) return match;
 
   scope.emit = match->emit;
@@ -122,7 +124,7 @@ MatchPtr make_match(MatchKind kind, const nfa::Network& network, const plan::Rul
     ActionCall call{action.name, {}};
     for (const plan::ActionArgument& argument : action.arguments) {
       call.arguments.push_back(
-          {argument.name, nfa::evaluate(*argument.value, scope, match->arena, errors).copied_to(match->arena)});
+          {argument.name, nfa::evaluate(*argument.value, scope, match->arena, *parts.errors).copied_to(match->arena)});
     }
     match->actions.push_back(std::move(call));
   }

@@ -1,88 +1,86 @@
 #pragma once
-/// One rule at work: its keys with their partial matches, from an event or a deadline to the reported matches.
+/// One rule at work in one lane: from an event or a deadline of a key to the reported matches.
 
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <functional>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "engine/due_queue.h"
 #include "engine/engine.h"
 #include "engine/evaluator.h"
+#include "engine/report.h"
 
 namespace cepd::engine {
 
+/// What the rules of one lane share; used anew for every event and deadline.
+struct Workspace {
+  using Report = std::function<void(const MatchView&)>;
+
+  Report report;
+  Arena scratch;
+  std::vector<Completed> completed;
+  Runs expired;
+  std::vector<Bound> bound;  // of the candidates
+  std::vector<Candidate> candidates;
+  std::vector<std::pair<std::size_t, EventTime>> ends;  // of each candidate, in `bound`, and its time
+  MatchWalk walk;
+
+  void clear() {
+    completed.clear();
+    expired.clear();
+    scratch.release();
+  }
+};
+
 class RuleRuntime {
  public:
-  using Report = std::function<void(MatchPtr)>;
+  RuleRuntime(const nfa::Network& network, std::uint32_t index, const EngineOptions& options);
 
-  /// `lane`: only keys of this lane are looked at.
-  RuleRuntime(std::shared_ptr<const nfa::Network> network, std::uint32_t index, const EngineOptions& options,
-              std::size_t lane);
+  /// Requires events in the total order and every earlier deadline fired. The key may be empty afterwards.
+  void handle(KeyState& key, const Offer& offer, Workspace& work);
+  /// What falls due at `now` for this key: absence, time-outs, the end of LIMIT spans. Likewise.
+  void fire(KeyState& key, EventTime now, Workspace& work);
+  /// When time alone next changes something for the key; kMaxTime: never.
+  EventTime due(const KeyState& key) const;
+  /// After a restore, or under a new network: deadlines are computed again, and what the rule has no use for is
+  /// forgotten. True when something was.
+  bool take_over(KeyState& key, EventTime watermark) const;
 
-  /// Requires events in the total order and every earlier deadline fired.
-  void handle(const nfa::RuleInput& input, const EventPtr& event, DueQueue& due, Arena& scratch, const Report& report);
-  /// What falls due at `now` for this key: absence, time-outs, the end of LIMIT spans. The key may be gone afterwards.
-  void fire(KeyState& key, EventTime now, DueQueue& due, Arena& scratch, const Report& report);
-
-  /// Tells `trace` every decision from now on; null: nobody.
+  /// Tells `trace` every decision from now on; null: nobody. Requires that no partial match is under way.
   void set_trace(Trace* trace) {
     trace_ = trace;
     evaluator_.set_trace(trace);
   }
+  Trace* trace() const { return trace_; }
 
-  /// Takes over the keys of the same rule under an older network.
-  void adopt(RuleRuntime&& before, DueQueue& due);
-  /// Puts a restored key in place. Requires that the key is not there yet.
-  void put(std::unique_ptr<KeyState> key, DueQueue& due);
-
-  using KeyMap = boost::unordered_flat_map<std::string, std::unique_ptr<KeyState>>;
-  const KeyMap& keys() const { return keys_; }
   const dsl::plan::Rule& rule() const { return evaluator_.rule(); }
   const Evaluator& evaluator() const { return evaluator_; }
-  RuleCounts counts() const;
+  nfa::EvalErrors& errors() { return evaluator_.errors(); }
 
-  /// Ids of keys that changed since the last clear_changes(), and of stored ones that are gone. Kept only when asked
-  /// for.
-  const std::vector<std::string>& changed() const { return changed_; }
-  const std::vector<std::string>& gone() const { return gone_; }
-  void clear_changes();
+  /// How many partial matches of the key count at this watermark.
+  std::uint64_t partial_matches(const KeyState& key, EventTime watermark, MatchWalk& walk) const;
+  /// Counted here; partial_matches and missing_key are not.
+  RuleCounts& counts() { return counts_; }
+  const RuleCounts& counts() const { return counts_; }
 
  private:
-  struct KeyOffer {
-    std::string id;
-    std::vector<Value> key;
-    Offer offer;
-  };
-  std::vector<KeyOffer> offers(const nfa::RuleInput& input, const EventPtr& event, Arena& scratch);
-  KeyState* find_or_add(const KeyOffer& offer);
-  void finish(KeyState& key, std::vector<Candidate>& completed, std::vector<Run>& expired, DueQueue& due,
-              Arena& scratch, const Report& report);
-  void report_match(KeyState& key, MatchKind kind, const std::vector<Bound>& bound, EventTime time, DueQueue& due,
-                    const Report& report);
-  void report_timeouts(KeyState& key, std::vector<Run>& expired, DueQueue& due, const Report& report);
-  void keep_under_cap(KeyState& key);
-  void schedule(KeyState& key, DueQueue& due);
-  void add_deadlines(KeyState& key, DueQueue& due);
-  void forget_limit(KeyState& key);
-  void mark_changed(KeyState& key);
-  void erase_if_empty(KeyState& key);
+  void list(const KeyState& key, EventTime now, Workspace& work);
+  void finish(KeyState& key, EventTime now, Workspace& work);
+  void report_match(KeyState& key, MatchKind kind, std::span<const Bound> bound, EventTime time, Workspace& work);
+  void report_timeouts(KeyState& key, Workspace& work);
+  void drop(KeyState& key, std::span<const Bound> taken, Workspace& work);
+  void forget_dropped(KeyState& key, EventTime now, Workspace& work) const;
+  void keep_under_cap(KeyState& key, EventTime now, Workspace& work);
+  void cap_each(KeyState& key);
+  void cap_sets(KeyState& key, EventTime now, Workspace& work);
+  void cap_flat(KeyState& key);
+  void cap_listed(KeyState& key, EventTime now, Workspace& work);
 
-  std::shared_ptr<const nfa::Network> network_;
+  const nfa::Network& network_;
   std::uint32_t index_;
-  EngineOptions options_;
-  std::size_t lane_;
+  std::size_t max_partial_matches_;
   Evaluator evaluator_;
-  nfa::ElementSet start_elements_ = 0;
-  KeyMap keys_;
   RuleCounts counts_;
-  std::vector<std::string> changed_, gone_;
   Trace* trace_ = nullptr;
 };
-
-/// The lane of a key: by the key alone; of a rule without KEY by the rule's name.
-std::size_t lane_of(std::string_view rule_name, std::string_view key_id, std::size_t lanes);
 
 }  // namespace cepd::engine

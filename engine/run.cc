@@ -1,11 +1,12 @@
 #include "engine/run.h"
 
 #include <algorithm>
+#include <boost/container_hash/hash.hpp>
 #include <tuple>
 
 namespace cepd::engine {
 
-bool taken_before(const std::vector<Bound>& a, const std::vector<Bound>& b) {
+bool taken_before(std::span<const Bound> a, std::span<const Bound> b) {
   const auto sequence = [](const Bound& bound) { return bound.event->sequence; };
   if (sequence(a.front()) != sequence(b.front())) return sequence(a.front()) < sequence(b.front());
   if (a.size() != b.size()) return a.size() > b.size();
@@ -18,13 +19,32 @@ bool taken_before(const std::vector<Bound>& a, const std::vector<Bound>& b) {
   return false;
 }
 
+bool Run::same_place(const Run& other) const {
+  const auto same_event = [](const Bound& a, const Bound& b) {
+    return a.element == b.element && a.event->sequence == b.event->sequence;
+  };
+  return state == other.state && count == other.count && members == other.members && branches == other.branches &&
+         violated == other.violated && ended == other.ended && groups == other.groups &&
+         std::equal(bound.begin(), bound.end(), other.bound.begin(), other.bound.end(), same_event);
+}
+
+std::uint64_t Run::place_hash() const {
+  std::size_t hash = 0;
+  boost::hash_combine(hash, static_cast<std::size_t>(state));
+  boost::hash_combine(hash, count);
+  boost::hash_combine(hash, branches);
+  boost::hash_combine(hash, violated);
+  for (const Bound& each : bound) boost::hash_combine(hash, each.event->sequence);
+  return hash;
+}
+
 namespace {
 
 /// Equal runs stand together in this order.
 int compare(const Run& a, const Run& b) {
   const auto order = [](const auto& x, const auto& y) { return x < y ? -1 : y < x ? 1 : 0; };
   const auto facts = [](const Run& run) {
-    return std::tie(run.state, run.count, run.members, run.branches, run.violated, run.adjacent, run.ended);
+    return std::tie(run.state, run.count, run.members, run.branches, run.violated, run.ended);
   };
   if (const int by = order(a.bound.size(), b.bound.size()); by != 0) return by;
   if (const int by = order(facts(a), facts(b)); by != 0) return by;
@@ -41,7 +61,7 @@ int compare(const Run& a, const Run& b) {
 
 }  // namespace
 
-void remove_equal(std::vector<Run>& runs) {
+void remove_equal(Runs& runs) {
   std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return compare(a, b) < 0; });
   runs.erase(std::unique(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return compare(a, b) == 0; }),
              runs.end());

@@ -1,21 +1,21 @@
 #pragma once
-/// Partial matches of the plain evaluator: one object each ("run"), as in SASE (Wu, Diao, Rizvi: High-Performance
+/// Partial matches under way. A *run* stands for all partial matches of one rule and key that nothing ahead can tell
+/// apart: they wait in the same place, and what conditions ahead may read of them (nfa/look_back.h) is the same. Where
+/// a rule needs each partial match by itself, a run is one of them, as in SASE (Wu, Diao, Rizvi: High-Performance
 /// Complex Event Processing over Streams, SIGMOD 2006).
 
-#include <array>
+#include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
-#include <deque>
-#include <string>
+#include <span>
 #include <vector>
 
-#include "base/arena.h"
-#include "base/value.h"
-#include "nfa/eval.h"
+#include "engine/match_set.h"
 #include "nfa/network.h"
 
 namespace cepd::engine {
 
-using nfa::Bound;
+using BoundList = boost::container::small_vector<Bound, 2>;
 
 /// How far a partial match is in one group.
 struct GroupProgress {
@@ -25,55 +25,49 @@ struct GroupProgress {
 };
 
 struct Run {
-  std::vector<Bound> bound;           ///< in the order bound; never empty
-  nfa::StateId state{};               ///< where the last of them was taken
-  std::uint32_t count = 1;            ///< events taken there; of an unbounded repeat up to its minimum
-  nfa::ElementSet members = 0;        ///< the elements they are bound to
-  nfa::BranchSet branches = 0;        ///< of the state: still open
+  MatchSet set;                 ///< the partial matches; owns their events
+  BoundList bound;              ///< of a single partial match all its events; else those that conditions ahead may read
+  nfa::StateId state{};         ///< where the last event was taken
+  std::uint32_t count = 1;      ///< events taken there; of an unbounded repeat up to its minimum
+  nfa::ElementSet members = 0;  ///< the elements they are bound to
+  nfa::BranchSet branches = 0;  ///< of the state: still open
   std::vector<GroupProgress> groups;  ///< by GroupId
   nfa::ElementSet violated = 0;       ///< NOTs that accepted an event since the last bound one
-  bool adjacent = true;               ///< no event of the input has come since the last bound one
   bool ended = false;                 ///< UNTIL has ended the repeat
   bool first_completed = false;       ///< some match of this first event was complete: it leaves no time-out
   EventTime due{};                    ///< when time alone next changes it; kMaxTime: never
+  EventTime last_time{};              ///< of the event bound last; of several, of the latest
+  std::uint64_t last_sequence = 0;    ///< likewise
 
-  const Event& first() const { return *bound.front().event; }
-  const Event& last() const { return *bound.back().event; }
+  /// Nothing tells the two apart but the partial matches they stand for.
+  bool same_place(const Run& other) const;
+  std::uint64_t place_hash() const;  ///< equal for runs in the same place
 };
 
-/// A complete match before HAVING and the policy have seen it.
-struct Candidate {
-  std::vector<Bound> bound;
-  EventTime time{};
+/// Most keys have one.
+using Runs = boost::container::small_vector<Run, 1>;
 
-  const Event& first() const { return *bound.front().event; }
-  const Event& last() const { return *bound.back().event; }
+/// Returns how many were erased.
+template <class Gone>
+std::size_t erase_if(Runs& runs, const Gone& gone) {
+  const auto from = std::remove_if(runs.begin(), runs.end(), gone);
+  const auto count = static_cast<std::size_t>(runs.end() - from);
+  runs.erase(from, runs.end());
+  return count;
+}
+
+/// A complete match before HAVING and the policy have seen it; only looks.
+struct Candidate {
+  std::span<const Bound> bound;
+  EventTime time{};
 };
 
 /// The order in which matches that complete together are taken (language.md section 5): earlier first event, more
 /// events, the order of their positions, then the one that binds the first differing event to the element written
 /// earlier.
-bool taken_before(const std::vector<Bound>& a, const std::vector<Bound>& b);
+bool taken_before(std::span<const Bound> a, std::span<const Bound> b);
 
 /// Drops runs that nothing tells apart any more: several ways led to the same place (only in ambiguous automata).
-void remove_equal(std::vector<Run>& runs);
-
-/// All that one rule knows of one key.
-struct KeyState {
-  std::string id;  ///< canonical bytes of `key`
-  Arena arena;
-  std::vector<Value> key;
-  std::vector<Run> runs;
-  std::vector<Run> expired;     ///< ended by a bound while others of their first event go on: one may be reported later
-  std::deque<EventTime> acted;  ///< times of matches whose actions ran, for LIMIT
-  std::deque<EventTime> acted_on_timeout;
-  EventTime earliest_due = kMaxTime;  ///< at or before the first Run::due; kMaxTime: none
-  std::uint32_t due_entries = 0;      ///< entries of the due queue that point here
-  EventTime scheduled = kMaxTime;     ///< the earliest of those made for runs
-  bool dirty = false;                 ///< changed since the last save
-  bool stored = false;                ///< the backend has a record of it
-
-  bool empty() const { return runs.empty() && expired.empty() && acted.empty() && acted_on_timeout.empty(); }
-};
+void remove_equal(Runs& runs);
 
 }  // namespace cepd::engine

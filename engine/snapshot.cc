@@ -67,57 +67,186 @@ void read_times(Reader& in, std::deque<EventTime>& times) {
   for (std::size_t i = 0; i < count && in.ok(); ++i) times.push_back(in.time());
 }
 
-void write_run(Writer& out, const Run& run, const boost::unordered_flat_map<std::uint64_t, std::size_t>& place) {
-  out.number(static_cast<std::uint64_t>(run.state));
-  out.number(run.count);
-  out.number(run.members);
-  out.number(run.branches);
-  out.number(run.violated);
-  out.byte(static_cast<std::uint8_t>((run.adjacent ? 1 : 0) | (run.ended ? 2 : 0) | (run.first_completed ? 4 : 0)));
-  out.number(run.groups.size());
-  for (const GroupProgress& group : run.groups) {
-    out.number(group.repeats);
-    out.time(group.start);
+// ---- events, cells and runs: each is written once and named by its place ----
+
+class StateWriter {
+ public:
+  explicit StateWriter(Writer& out) : out_(out) {}
+
+  void runs(std::initializer_list<const Runs*> lists) {
+    for (const auto* list : lists) {
+      for (const Run& run : *list) find(run.set.head().get());
+    }
+    out_.number(events_.size());
+    for (const Event* event : events_) write_event(out_, *event);
+    out_.number(cells_.size());
+    for (const Cell* each : cells_) cell(*each);
+    for (const auto* list : lists) {
+      out_.number(list->size());
+      for (const Run& each : *list) run(each);
+    }
   }
-  out.time(run.due);
-  out.number(run.bound.size());
-  for (const Bound& bound : run.bound) {
-    out.number(static_cast<std::uint64_t>(bound.element));
-    out.number(place.at(bound.event->sequence));
+
+ private:
+  /// A cell comes after those it hangs on.
+  void find(const Cell* head) {
+    std::vector<const Cell*> open{head};
+    while (!open.empty()) {
+      const Cell* cell = open.back();
+      if (cell == nullptr || cell_place_.contains(cell)) {
+        open.pop_back();
+        continue;
+      }
+      const auto known = [&](const CellPtr& other) { return other == nullptr || cell_place_.contains(other.get()); };
+      if (known(cell->before) && known(cell->next)) {
+        open.pop_back();
+        cell_place_.emplace(cell, cells_.size() + 1);
+        cells_.push_back(cell);
+        if (cell->event != nullptr && event_place_.emplace(cell->event->sequence, events_.size()).second) {
+          events_.push_back(cell->event.get());
+        }
+        continue;
+      }
+      if (!known(cell->next)) open.push_back(cell->next.get());
+      if (!known(cell->before)) open.push_back(cell->before.get());
+    }
   }
+
+  std::uint64_t place(const CellPtr& cell) const { return cell == nullptr ? 0 : cell_place_.at(cell.get()); }
+
+  void cell(const Cell& cell) {
+    out_.number(cell.event == nullptr ? 0 : event_place_.at(cell.event->sequence) + 1);
+    out_.number(static_cast<std::uint64_t>(cell.element));
+    out_.number(place(cell.before));
+    out_.number(place(cell.next));
+    out_.number(cell.count);
+  }
+
+  void run(const Run& run) {
+    out_.number(place(run.set.head()));
+    out_.number(static_cast<std::uint64_t>(run.state));
+    out_.number(run.count);
+    out_.number(run.members);
+    out_.number(run.branches);
+    out_.number(run.violated);
+    out_.byte(static_cast<std::uint8_t>((run.ended ? 1 : 0) | (run.first_completed ? 2 : 0)));
+    out_.number(run.groups.size());
+    for (const GroupProgress& group : run.groups) {
+      out_.number(group.repeats);
+      out_.time(group.start);
+    }
+    out_.time(run.due);
+    out_.time(run.last_time);
+    out_.number(run.last_sequence);
+    out_.number(run.bound.size());
+    for (const Bound& bound : run.bound) {
+      out_.number(static_cast<std::uint64_t>(bound.element));
+      out_.number(event_place_.at(bound.event->sequence));
+    }
+  }
+
+  Writer& out_;
+  boost::unordered_flat_map<std::uint64_t, std::size_t> event_place_;  // by sequence
+  std::vector<const Event*> events_;
+  boost::unordered_flat_map<const Cell*, std::size_t> cell_place_;  // from 1: 0 is none
+  std::vector<const Cell*> cells_;
+};
+
+class StateReader {
+ public:
+  StateReader(Reader& in, const StoredPlan& plan, const nfa::Automaton& automaton) : in_(in), automaton_(automaton) {
+    const std::size_t events = in_.count();
+    for (std::size_t i = 0; i < events && in_.ok(); ++i) events_.push_back(read_event(in_, plan));
+    const std::size_t cells = in_.count();
+    for (std::size_t i = 0; i < cells && in_.ok(); ++i) cells_.push_back(cell());
+  }
+
+  Runs runs() {
+    Runs out;
+    const std::size_t count = in_.count();
+    for (std::size_t i = 0; i < count && in_.ok(); ++i) out.push_back(run());
+    return out;
+  }
+
+ private:
+  CellPtr cell_at(std::uint64_t place) {
+    if (place > cells_.size()) in_.fail();
+    return place == 0 || !in_.ok() ? nullptr : cells_[place - 1];
+  }
+
+  const EventPtr* event_at(std::uint64_t place) {
+    if (place >= events_.size()) in_.fail();
+    return in_.ok() ? &events_[place] : nullptr;
+  }
+
+  dsl::plan::ElementId element() {
+    const std::uint64_t element = in_.number();
+    if (element >= dsl::plan::kMaxElements) in_.fail();
+    return dsl::plan::ElementId(static_cast<std::uint16_t>(element));
+  }
+
+  CellPtr cell() {
+    EventPtr event;
+    if (const std::uint64_t place = in_.number(); place > 0) {
+      if (const EventPtr* found = event_at(place - 1)) event = *found;
+    }
+    const dsl::plan::ElementId to = element();
+    CellPtr before = cell_at(in_.number());
+    CellPtr next = cell_at(in_.number());
+    const std::uint64_t count = in_.number();
+    if (event == nullptr && before == nullptr) in_.fail();
+    // A cell is the next one of one set only.
+    if (next != nullptr && next->newer != nullptr) in_.fail();
+    if (!in_.ok()) return nullptr;
+    return restored_cell(std::move(event), to, std::move(before), std::move(next), count);
+  }
+
+  Run run() {
+    Run run;
+    CellPtr head = cell_at(in_.number());
+    if (head == nullptr || head->newer != nullptr) in_.fail();
+    const std::uint64_t state = in_.number();
+    if (state >= automaton_.states.size()) in_.fail();
+    run.state = nfa::StateId(static_cast<std::uint16_t>(state));
+    run.count = static_cast<std::uint32_t>(in_.number());
+    run.members = in_.number();
+    run.branches = in_.number();
+    run.violated = in_.number();
+    const std::uint8_t flags = in_.byte();
+    run.ended = (flags & 1) != 0;
+    run.first_completed = (flags & 2) != 0;
+    const std::size_t groups = in_.count();
+    if (groups != 0 && groups != automaton_.groups.size()) in_.fail();
+    for (std::size_t i = 0; i < groups && in_.ok(); ++i) {
+      const auto repeats = static_cast<std::uint32_t>(in_.number());
+      run.groups.push_back({repeats, in_.time()});
+    }
+    run.due = in_.time();
+    run.last_time = in_.time();
+    run.last_sequence = in_.number();
+    const std::size_t bound = in_.count();
+    for (std::size_t i = 0; i < bound && in_.ok(); ++i) {
+      const dsl::plan::ElementId to = element();
+      if (const EventPtr* event = event_at(in_.number())) run.bound.push_back({to, event->get()});
+    }
+    if (in_.ok()) run.set = MatchSet::restored(std::move(head));
+    return run;
+  }
+
+  Reader& in_;
+  const nfa::Automaton& automaton_;
+  std::vector<EventPtr> events_;
+  std::vector<CellPtr> cells_;
+};
+
+void write_sequences(Writer& out, const std::vector<std::uint64_t>& sequences) {
+  out.number(sequences.size());
+  for (const std::uint64_t sequence : sequences) out.number(sequence);
 }
 
-Run read_run(Reader& in, const std::vector<EventPtr>& events, const nfa::Automaton& automaton) {
-  Run run;
-  const std::uint64_t state = in.number();
-  if (state >= automaton.states.size()) in.fail();
-  run.state = nfa::StateId(static_cast<std::uint16_t>(state));
-  run.count = static_cast<std::uint32_t>(in.number());
-  run.members = in.number();
-  run.branches = in.number();
-  run.violated = in.number();
-  const std::uint8_t flags = in.byte();
-  run.adjacent = (flags & 1) != 0;
-  run.ended = (flags & 2) != 0;
-  run.first_completed = (flags & 4) != 0;
-  const std::size_t groups = in.count();
-  if (groups != automaton.groups.size()) in.fail();
-  for (std::size_t i = 0; i < groups && in.ok(); ++i) {
-    run.groups.push_back({static_cast<std::uint32_t>(in.number()), in.time()});
-  }
-  run.due = in.time();
-  const std::size_t bound = in.count();
-  if (bound == 0) in.fail();
-  for (std::size_t i = 0; i < bound && in.ok(); ++i) {
-    const std::uint64_t element = in.number();
-    const std::uint64_t event = in.number();
-    if (element >= dsl::plan::kMaxElements || event >= events.size()) {
-      in.fail();
-      break;
-    }
-    run.bound.push_back({dsl::plan::ElementId(static_cast<std::uint16_t>(element)), events[event]});
-  }
-  return run;
+void read_sequences(Reader& in, std::vector<std::uint64_t>& sequences) {
+  const std::size_t count = in.count();
+  for (std::size_t i = 0; i < count && in.ok(); ++i) sequences.push_back(in.number());
 }
 
 }  // namespace
@@ -162,53 +291,46 @@ Result<StoredPlan> StoredPlan::decode(std::string_view record, const FieldPlan& 
   return plan;
 }
 
-std::string encode_key(const KeyState& key) {
+std::string encode_state(const KeyState& state) {
+  static const KeyState::Rare kNothing;
   Writer out;
-  out.number(key.key.size());
-  for (const Value& value : key.key) out.value(value);
-  write_times(out, key.acted);
-  write_times(out, key.acted_on_timeout);
-
-  // Runs share events: each is written once and named by its place.
-  boost::unordered_flat_map<std::uint64_t, std::size_t> place;
-  std::vector<const Event*> events;
-  for (const auto* runs : {&key.runs, &key.expired}) {
-    for (const Run& run : *runs) {
-      for (const Bound& bound : run.bound) {
-        if (place.emplace(bound.event->sequence, events.size()).second) events.push_back(bound.event.get());
-      }
-    }
-  }
-  out.number(events.size());
-  for (const Event* event : events) write_event(out, *event);
-  for (const auto* runs : {&key.runs, &key.expired}) {
-    out.number(runs->size());
-    for (const Run& run : *runs) write_run(out, run, place);
-  }
+  out.number(state.key().size());
+  for (const Value& value : state.key()) out.value(value);
+  out.number(state.last_input);
+  out.byte(state.sets ? 1 : 0);
+  const KeyState::Rare& rare = state.rare ? *state.rare : kNothing;
+  write_times(out, rare.acted);
+  write_times(out, rare.acted_on_timeout);
+  out.number(rare.marks.oldest);
+  write_sequences(out, rare.marks.starts);
+  write_sequences(out, rare.marks.used);
+  StateWriter(out).runs({&state.runs, &rare.expired});
   return out.take();
 }
 
-Result<std::unique_ptr<KeyState>> decode_key(std::string_view record, const StoredPlan& plan,
-                                             const nfa::Automaton& automaton) {
+Result<StoredState> decode_state(std::string_view record, const StoredPlan& plan, const nfa::Automaton& automaton) {
   Reader in(record);
-  auto key = std::make_unique<KeyState>();
+  StoredState stored;
+  stored.arena = std::make_unique<Arena>();
+  stored.state = std::make_unique<KeyState>();
+  KeyState& state = *stored.state;
   const std::size_t values = in.count();
-  for (std::size_t i = 0; i < values && in.ok(); ++i) {
-    key->key.push_back(in.value().copied_to(key->arena));
-    append_canonical(key->id, key->key.back());
-  }
-  read_times(in, key->acted);
-  read_times(in, key->acted_on_timeout);
-  std::vector<EventPtr> events;
-  const std::size_t event_count = in.count();
-  for (std::size_t i = 0; i < event_count && in.ok(); ++i) events.push_back(read_event(in, plan));
-  for (auto* runs : {&key->runs, &key->expired}) {
-    const std::size_t count = in.count();
-    for (std::size_t i = 0; i < count && in.ok(); ++i) runs->push_back(read_run(in, events, automaton));
-  }
+  for (std::size_t i = 0; i < values && in.ok(); ++i) stored.key.push_back(in.value().copied_to(*stored.arena));
+  state.last_input = in.number();
+  state.sets = in.byte() != 0;
+  KeyState::Rare rare;
+  read_times(in, rare.acted);
+  read_times(in, rare.acted_on_timeout);
+  rare.marks.oldest = in.number();
+  read_sequences(in, rare.marks.starts);
+  read_sequences(in, rare.marks.used);
+  StateReader reader(in, plan, automaton);
+  state.runs = reader.runs();
+  rare.expired = reader.runs();
   if (!in.at_end()) return corrupt("partial matches");
-  key->stored = true;
-  return key;
+  if (!rare.empty() || !rare.marks.empty()) state.rare = std::make_unique<KeyState::Rare>(std::move(rare));
+  state.stored = true;
+  return stored;
 }
 
 std::string encode_waiting(const Event& event, const FieldPlan& plan) {

@@ -9,9 +9,8 @@
 
 #include "base/field_plan.h"
 #include "base/result.h"
+#include "engine/key_state.h"
 #include "engine/order.h"
-#include "engine/rule_runtime.h"
-#include "engine/run.h"
 
 namespace cepd::engine {
 
@@ -43,10 +42,16 @@ class StoredPlan {
   std::vector<Type> types_;
 };
 
-std::string encode_key(const KeyState& key);
+std::string encode_state(const KeyState& state);
+
+/// What encode_state() wrote. `state` has no entry and no rule yet.
+struct StoredState {
+  std::vector<Value> key;
+  std::unique_ptr<Arena> arena;  ///< owns the text of `key`
+  std::unique_ptr<KeyState> state;
+};
 /// Errors: kCorrupt. The states and elements read are checked against `automaton`.
-Result<std::unique_ptr<KeyState>> decode_key(std::string_view record, const StoredPlan& plan,
-                                             const nfa::Automaton& automaton);
+Result<StoredState> decode_state(std::string_view record, const StoredPlan& plan, const nfa::Automaton& automaton);
 
 std::string encode_waiting(const Event& event, const FieldPlan& plan);
 Result<EventPtr> decode_waiting(std::string_view record, const FieldPlan& present);

@@ -22,7 +22,7 @@ std::string identity(std::span<const Bound> bound) {
   return out;
 }
 
-bool same_events(const std::vector<Bound>& a, const std::vector<Bound>& b) {
+bool same_events(std::span<const Bound> a, std::span<const Bound> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Bound& x, const Bound& y) {
     return x.element == y.element && x.event->sequence == y.event->sequence;
   });
@@ -70,26 +70,27 @@ void Story::without_key(const EventPtr& event) {
   if (told_.without_key_count++ < kMostKept) told_.without_key.push_back(event);
 }
 
-void Story::filtered(const std::vector<Value>& key, const EventPtr& event) {
+void Story::filtered(std::span<const Value> key, const EventPtr& event) {
   const bool wanted = wanted_(key);
   told_.any_event = told_.any_event || wanted;
   if (!wanted || event->time > until_) return;
   if (told_.filtered_count++ < kMostKept) told_.filtered.push_back(event);
 }
 
-void Story::event(const std::vector<Value>& key, const Offer& offer) {
+void Story::event(std::span<const Value> key, const Offer& offer) {
   settle();
-  now_ = offer.event->time;
+  now_ = offer.event()->time;
   const bool wanted = wanted_(key);
   told_.any_event = told_.any_event || wanted;
   listening_ = wanted && now_ <= until_;
   if (!listening_) return;
+  events_.push_back(offer.event());
   for (nfa::ElementSet rest = offer.elements; rest != 0; rest &= rest - 1) {
     ++told_.offered[static_cast<plan::ElementId>(__builtin_ctzll(rest))];
   }
 }
 
-void Story::deadline(const std::vector<Value>& key, EventTime now) {
+void Story::deadline(std::span<const Value> key, EventTime now) {
   settle();
   now_ = now;
   listening_ = wanted_(key) && now_ <= until_;
@@ -97,9 +98,9 @@ void Story::deadline(const std::vector<Value>& key, EventTime now) {
 
 // ---- partial matches ----
 
-PartialStory& Story::of(const std::vector<Bound>& bound) {
+PartialStory& Story::of(std::span<const Bound> bound) {
   PartialStory& partial = partial_[identity(bound)];
-  if (partial.bound.empty()) partial.bound = bound;
+  if (partial.bound.empty()) partial.bound.assign(bound.begin(), bound.end());
   return partial;
 }
 
@@ -144,13 +145,13 @@ void Story::refused(const Run& run, plan::ElementId element, const EventPtr& eve
 void Story::out_of_bounds(const Run& run, const nfa::Edge& edge, const Offer& offer) {
   const nfa::ElementSet elements = edge.elements & offer.elements;
   if (!listening_ || elements == 0) return;
-  const bool early = offer.event->time < saturating_add(run.last().time, edge.link.after);
+  const bool early = offer.event()->time < saturating_add(run.last_time, edge.link.after);
   of(run).tried.add({early ? Tried::Failed::kTooEarly : Tried::Failed::kTooLate,
-                     static_cast<plan::ElementId>(__builtin_ctzll(elements)), &edge, offer.event, run.bound.size()});
+                     static_cast<plan::ElementId>(__builtin_ctzll(elements)), &edge, offer.event(), run.bound.size()});
 }
 
 void Story::close(const Run& run, plan::ElementId by, const EventPtr& event) {
-  if (listening_ && !run.bound.empty()) of(run).closed = Bound{by, event};
+  if (listening_ && !run.bound.empty()) of(run).closed = Bound{by, event.get()};
 }
 
 void Story::forbidden(const Run& run, plan::ElementId by, const EventPtr& event) { close(run, by, event); }
@@ -201,23 +202,23 @@ void Story::by_having(const Candidate& candidate) {
   partial.fate = Fate::kHaving;
 }
 
-void Story::by_policy(const std::vector<Bound>& dropped, const std::vector<Bound>& taken) {
+void Story::by_policy(std::span<const Bound> dropped, std::span<const Bound> taken) {
   const auto found = partial_.find(identity(dropped));
   if (!listening_ || found == partial_.end()) return;
   end(found->second, Fate::kPolicy, now_);
   found->second.fate = Fate::kPolicy;
-  found->second.taken = taken;
+  found->second.taken.assign(taken.begin(), taken.end());
 }
 
-void Story::reported(const std::vector<Bound>& bound, const Match& match) {
+void Story::reported(std::span<const Bound> bound, const Match& match) {
   if (!listening_) return;
-  matches_now_.emplace_back(bound, match.id);
+  matches_now_.emplace_back(std::vector(bound.begin(), bound.end()), match.id);
   if (match.kind == MatchKind::kMatch) {
     reported_firsts_.insert(bound.front().event->sequence);
     end(of(bound), Fate::kMatch, match.time);
   }
   ++(match.kind == MatchKind::kMatch ? told_.match_count : told_.timeout_count);
-  told_.reported.push_back({match.id, match.kind, match.time, match.suppressed, bound});
+  told_.reported.push_back({match.id, match.kind, match.time, match.suppressed, {bound.begin(), bound.end()}});
   if (told_.reported.size() > kMostReported) told_.reported.pop_front();
 }
 

@@ -71,7 +71,7 @@ struct MatchStory {
 
 class Story : public Trace {
  public:
-  using KeyFilter = std::function<bool(const std::vector<Value>&)>;
+  using KeyFilter = std::function<bool(std::span<const Value>)>;
 
   /// Listens to the keys that `wanted` accepts and to what happens up to and including `until`. Both outlive it.
   Story(const nfa::Network& network, std::size_t rule, KeyFilter wanted, EventTime until);
@@ -98,9 +98,9 @@ class Story : public Trace {
   Told tell();
 
   void without_key(const EventPtr& event) override;
-  void filtered(const std::vector<Value>& key, const EventPtr& event) override;
-  void event(const std::vector<Value>& key, const Offer& offer) override;
-  void deadline(const std::vector<Value>& key, EventTime now) override;
+  void filtered(std::span<const Value> key, const EventPtr& event) override;
+  void event(std::span<const Value> key, const Offer& offer) override;
+  void deadline(std::span<const Value> key, EventTime now) override;
   void bound(const Run& run) override;
   void refused(const Run& run, dsl::plan::ElementId element, const EventPtr& event) override;
   void out_of_bounds(const Run& run, const nfa::Edge& edge, const Offer& offer) override;
@@ -112,11 +112,11 @@ class Story : public Trace {
   void over_cap(const Run& run) override;
   void complete(const Candidate& candidate) override;
   void by_having(const Candidate& candidate) override;
-  void by_policy(const std::vector<Bound>& dropped, const std::vector<Bound>& taken) override;
-  void reported(const std::vector<Bound>& bound, const Match& match) override;
+  void by_policy(std::span<const Bound> dropped, std::span<const Bound> taken) override;
+  void reported(std::span<const Bound> bound, const Match& match) override;
 
  private:
-  PartialStory& of(const std::vector<Bound>& bound);
+  PartialStory& of(std::span<const Bound> bound);
   PartialStory& of(const Run& run);
   void close(const Run& run, dsl::plan::ElementId by, const EventPtr& event);
   void end(PartialStory& partial, Fate fate, EventTime at);
@@ -133,6 +133,7 @@ class Story : public Trace {
 
   bool listening_ = false;  ///< what is told now is about a wanted key and in time
   EventTime now_{};
+  std::vector<EventPtr> events_;                 ///< all that may be bound: what is told only looks at them
   std::map<std::string, PartialStory> partial_;  ///< by the events bound
   // Of this event or deadline:
   std::vector<std::string> ended_now_;

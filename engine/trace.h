@@ -2,6 +2,7 @@
 /// What an observer of one rule is told: every decision about its events and its partial matches, as it is made. For
 /// `cepd why` and failing tests; nobody calls it where no trace is set, and a trace changes nothing.
 
+#include <span>
 #include <vector>
 
 #include "base/match.h"
@@ -11,7 +12,8 @@ namespace cepd::engine {
 
 struct Offer;
 
-/// Runs are identified by the events they have bound: `Run::bound`, empty before a first event.
+/// Runs are identified by the events they have bound: `Run::bound`, empty before a first event. A Bound only looks at
+/// its event: an observer that keeps one keeps the event, which event() shows before anything binds it.
 class Trace {
  public:
   virtual ~Trace() = default;
@@ -21,11 +23,11 @@ class Trace {
   /// Of a type that the rule names, but no key can be read from it.
   virtual void without_key(const EventPtr& event) = 0;
   /// FROM keeps it from being input of this key.
-  virtual void filtered(const std::vector<Value>& key, const EventPtr& event) = 0;
+  virtual void filtered(std::span<const Value> key, const EventPtr& event) = 0;
   /// The event meets this key; what follows is about both.
-  virtual void event(const std::vector<Value>& key, const Offer& offer) = 0;
+  virtual void event(std::span<const Value> key, const Offer& offer) = 0;
   /// A deadline of this key is over; what follows is about both.
-  virtual void deadline(const std::vector<Value>& key, EventTime now) = 0;
+  virtual void deadline(std::span<const Value> key, EventTime now) = 0;
 
   // ---- partial matches ----
 
@@ -54,9 +56,9 @@ class Trace {
   /// HAVING drops the complete match.
   virtual void by_having(const Candidate& candidate) = 0;
   /// AFTER MATCH drops a complete or partial match because `taken` was taken.
-  virtual void by_policy(const std::vector<Bound>& dropped, const std::vector<Bound>& taken) = 0;
+  virtual void by_policy(std::span<const Bound> dropped, std::span<const Bound> taken) = 0;
   /// A match, also one that LIMIT suppresses, or a time-out.
-  virtual void reported(const std::vector<Bound>& bound, const Match& match) = 0;
+  virtual void reported(std::span<const Bound> bound, const Match& match) = 0;
 };
 
 }  // namespace cepd::engine

@@ -132,7 +132,7 @@ class Evaluator {
       case plan::Subject::kTested:
         return scope_.tested;
       case plan::Subject::kPrevious:
-        return scope_.bound.empty() ? nullptr : scope_.bound.back().event.get();
+        return scope_.bound.empty() ? nullptr : scope_.bound.back().event;
       case plan::Subject::kFirst:
         return nth(node.element, 0);
       case plan::Subject::kLast:
@@ -146,14 +146,14 @@ class Evaluator {
 
   const Event* nth(plan::ElementId element, std::int64_t n) const {
     for (const Bound& bound : scope_.bound) {
-      if (bound.element == element && n-- == 0) return bound.event.get();
+      if (bound.element == element && n-- == 0) return bound.event;
     }
     return nullptr;
   }
 
   const Event* nth_last(plan::ElementId element, std::int64_t n) const {
     for (auto bound = scope_.bound.rbegin(); bound != scope_.bound.rend(); ++bound) {
-      if (bound->element == element && n-- == 0) return bound->event.get();
+      if (bound->element == element && n-- == 0) return bound->event;
     }
     return nullptr;
   }

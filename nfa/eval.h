@@ -10,10 +10,11 @@
 
 namespace cepd::nfa {
 
-/// One bound event. A partial match is a list of these in the order they were bound, which is the total order.
+/// One bound event. A partial match is a list of these in the order they were bound, which is the total order. Only
+/// looks: the event belongs to the partial match.
 struct Bound {
   dsl::plan::ElementId element{};
-  EventPtr event;
+  const Event* event = nullptr;
 };
 
 /// What names refer to. Only looks; everything must outlive the evaluation and its result.

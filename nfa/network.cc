@@ -117,6 +117,31 @@ class AutomatonCompiler {
   boost::unordered_flat_map<Parts, std::shared_ptr<const Automaton>, boost::hash<Parts>> known_;
 };
 
+struct LookBackHash {
+  std::size_t operator()(const LookBack& look_back) const {
+    std::size_t hash = look_back.sets;
+    for (const LookBack::AtState& state : look_back.states) {
+      boost::hash_combine(hash, state.elements);
+      boost::hash_combine(hash, state.moved_by);
+      boost::hash_combine(hash, state.last + 2 * state.at_next);
+    }
+    return hash;
+  }
+};
+
+/// What conditions look back at; equal ones are made once.
+class LookBacks {
+ public:
+  std::shared_ptr<const LookBack> keep(LookBack look_back) {
+    std::shared_ptr<const LookBack>& known = known_[look_back];
+    if (known == nullptr) known = std::make_shared<const LookBack>(std::move(look_back));
+    return known;
+  }
+
+ private:
+  boost::unordered_flat_map<LookBack, std::shared_ptr<const LookBack>, LookBackHash> known_;
+};
+
 void add_types(std::vector<TypeId>& out, bool& any, const plan::Types& types) {
   any = any || types.any;
   out.insert(out.end(), types.ids.begin(), types.ids.end());
@@ -144,11 +169,13 @@ std::shared_ptr<const Network> Network::compile(std::shared_ptr<const dsl::RuleS
   }
   InputCompiler inputs;
   AutomatonCompiler automata;
+  LookBacks look_backs;
   std::vector<TypeId> types;
   for (std::size_t i = 0; i < rules->rules.size(); ++i) {
     const plan::Rule& rule = rules->rules[i];
     CEPD_CHECK(rule.elements.size() <= plan::kMaxElements && rule.unless.size() <= 64);
     network->automata_.push_back(automata.compile(rule));
+    network->look_backs_.push_back(look_backs.keep(look_back_of(rule, *network->automata_.back())));
 
     types.clear();
     bool any = false;

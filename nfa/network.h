@@ -12,6 +12,7 @@
 
 #include "dsl/plan.h"
 #include "nfa/automaton.h"
+#include "nfa/look_back.h"
 
 namespace cepd::nfa {
 
@@ -86,12 +87,16 @@ class Network {
   const FieldPlan& fields() const { return rules_->fields; }
   /// Rules whose patterns differ in types and conditions only have one automaton.
   const Automaton& automaton(std::size_t rule) const { return *automata_[rule]; }
+  const LookBack& look_back(std::size_t rule) const { return *look_backs_[rule]; }
   /// The rules that an event of this type from a source may concern, in the order of their names. Ids newer than the
   /// plan count as kOtherType.
   Inputs inputs(TypeId type) const {
     const auto index = static_cast<std::size_t>(type);
     return {inputs_[index < inputs_.size() ? index : 0], any_inputs_};
   }
+  /// Of those, the ones of rules that name the type; and for events of any type those of rules with a `*`.
+  std::span<const RuleInput> named_inputs(TypeId type) const { return inputs_[static_cast<std::size_t>(type)]; }
+  std::span<const RuleInput> any_inputs() const { return any_inputs_; }
   /// The same for an event that a rule made: only rules that name the type, not those with a `*`. Empty for a type that
   /// no rule makes.
   Inputs derived_inputs(TypeId type) const { return {derived_inputs_[static_cast<std::size_t>(type)], {}}; }
@@ -101,6 +106,7 @@ class Network {
  private:
   std::shared_ptr<const dsl::RuleSet> rules_;
   std::vector<std::shared_ptr<const Automaton>> automata_;       // by rule
+  std::vector<std::shared_ptr<const LookBack>> look_backs_;      // by rule, equal ones once
   std::vector<std::vector<RuleInput>> inputs_, derived_inputs_;  // by type, of the rules that name it
   std::vector<RuleInput> any_inputs_;                            // of the rules with a `*`
   std::vector<std::vector<std::uint32_t>> makers_;               // by type

@@ -46,8 +46,8 @@ class Chain {
   void make() {
     engine::EngineOptions options;
     options.track_changes = true;
-    engine_ = std::make_unique<Engine>(network_, options,
-                                       Engine::Handlers{[this](MatchPtr match) { note(*match); }, nullptr});
+    engine_ = std::make_unique<Engine>(
+        network_, options, Engine::Handlers{[this](const engine::MatchView& match) { note(*match.take()); }, nullptr});
   }
   void note(const Match& match) {
     names_[match.id] = match.rule + "#" + std::to_string(++reported_[match.rule]);

@@ -25,7 +25,7 @@ class Watched {
   void make() {
     engine_ =
         std::make_unique<Engine>(network_, options_,
-                                 Engine::Handlers{[this](MatchPtr match) { note(*match); },
+                                 Engine::Handlers{[this](const engine::MatchView& match) { note(*match.take()); },
                                                   [this](const Event& event, DropReason reason, std::string_view) {
                                                     seen.push_back(std::string(drop_reason_name(reason)) + ":" +
                                                                    std::to_string(event.position.offset));

@@ -91,10 +91,12 @@ class Run {
     engine::EngineOptions options;
     options.lanes = lanes;
     options.track_changes = true;
-    engine_ = std::make_unique<Engine>(
-        network_, options,
-        Engine::Handlers{[this](MatchPtr match) { seen_.lines.push_back(to_json(*match, EventsForm::kLines)); },
-                         nullptr});
+    engine_ =
+        std::make_unique<Engine>(network_, options,
+                                 Engine::Handlers{[this](const engine::MatchView& match) {
+                                                    seen_.lines.push_back(to_json(*match.take(), EventsForm::kLines));
+                                                  },
+                                                  nullptr});
   }
 
   std::mt19937 random_;

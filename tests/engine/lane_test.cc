@@ -33,7 +33,8 @@ std::vector<std::string> run(const std::string& rules, std::size_t lanes, bool s
   const auto make = [&] {
     engine = std::make_unique<engine::Engine>(
         network, options,
-        engine::Engine::Handlers{[&](MatchPtr match) { out.push_back(to_json(*match, EventsForm::kLines)); }, {}});
+        engine::Engine::Handlers{
+            [&](const engine::MatchView& match) { out.push_back(to_json(*match.take(), EventsForm::kLines)); }, {}});
   };
   make();
   std::mt19937 random(7);
@@ -91,9 +92,11 @@ TEST_CASE("lanes: what could be handled keeps its place when a source begins lat
     std::vector<std::int64_t> offsets;
     engine::EngineOptions options;
     options.lanes = lanes;
-    engine::Engine engine(
-        network, options,
-        {[&](MatchPtr match) { offsets.push_back(match->bindings[0].events[0]->position.offset); }, {}});
+    engine::Engine engine(network, options,
+                          {[&](const engine::MatchView& match) {
+                             offsets.push_back(match.take()->bindings[0].events[0]->position.offset);
+                           },
+                           {}});
     engine.push(test::make_event(network->fields(), "A", 1, 7, {}, "s"));
     engine.push(test::make_event(network->fields(), "A", 1, 8, {}, "r"));  // earlier in the order, but not there yet
     engine.finish();

@@ -20,8 +20,8 @@ class Told {
   explicit Told(const std::string& rule, EventTime until = kMaxTime, engine::EngineOptions options = {})
       : network_(network_of(rule)),
         story_(
-            *network_, 0, [](const std::vector<Value>&) { return true; }, until),
-        engine_(network_, options, Engine::Handlers{[](const MatchPtr&) {}, {}}) {
+            *network_, 0, [](std::span<const Value>) { return true; }, until),
+        engine_(network_, options, Engine::Handlers{[](const engine::MatchView&) {}, {}}) {
     engine_.set_trace("r", &story_);
   }
 

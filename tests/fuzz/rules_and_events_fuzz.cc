@@ -57,7 +57,8 @@ std::string reports(const std::shared_ptr<const nfa::Network>& network, const st
     options.lanes = drive == Drive::kLanes ? 3 : 1;
     engine = std::make_unique<engine::Engine>(
         network, options,
-        engine::Engine::Handlers{[&](MatchPtr match) { out += to_json(*match, EventsForm::kLines) + "\n"; }, {}});
+        engine::Engine::Handlers{
+            [&](const engine::MatchView& match) { out += to_json(*match.take(), EventsForm::kLines) + "\n"; }, {}});
     engine->set_max_delay(SourceId("fuzz"), std::chrono::seconds(2));
   };
   make();

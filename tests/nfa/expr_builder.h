@@ -59,6 +59,7 @@ struct World {
   TypeId type = fields.add_type("t");
   std::uint32_t x = static_cast<std::uint32_t>(fields.add_field(type, FieldPath::of("x")));
   std::uint32_t y = static_cast<std::uint32_t>(fields.add_field(type, FieldPath::of("y")));
+  std::vector<EventPtr> events;
   std::vector<Bound> bound;
   EventPtr tested;
   std::vector<Value> key;
@@ -74,7 +75,8 @@ struct World {
     return e.build();
   }
   void bind(int element, const Value& vx, const Value& vy = {}, std::int64_t at_us = 0) {
-    bound.push_back({plan::ElementId(element), event(vx, vy, at_us)});
+    events.push_back(event(vx, vy, at_us));
+    bound.push_back({plan::ElementId(element), events.back().get()});
   }
 
   plan::FieldRef ref(plan::Subject subject, int element = 0, std::int64_t index = 0) const {

@@ -70,7 +70,7 @@ void run(const dsl::plan::Test& test, const nfa::Network& network, Subject& subj
 std::vector<std::string> by_engine(const dsl::plan::Test& test, const std::shared_ptr<const nfa::Network>& network) {
   std::vector<std::string> lines;
   engine::Engine subject(network, {},
-                         {[&](MatchPtr match) { lines.push_back(plain::text_of(*match)); },
+                         {[&](const engine::MatchView& match) { lines.push_back(plain::text_of(*match.take())); },
                           [](const Event&, DropReason, std::string_view) {}});
   run(test, *network, subject, lines);
   return lines;

@@ -138,7 +138,7 @@ Run Evaluator::taken(const Run& run, const Take& take, const EventPtr& event) co
   const nfa::State& state = state_of(take.to);
   Run next;
   next.bound = run.bound;
-  next.bound.push_back({take.element, event});
+  next.bound.push_back({take.element, event.get()});
   next.state = take.to;
   next.groups = run.groups;
   next.first_completed = run.first_completed;
@@ -155,7 +155,8 @@ Run Evaluator::taken(const Run& run, const Take& take, const EventPtr& event) co
       if (automaton_.groups[i].within) group.start = event->time;
     }
   }
-  next.members |= element_bit(take.element);
+  // In a repeat of one element it says nothing which of its alternatives were taken.
+  if (state.joins()) next.members |= element_bit(take.element);
   BranchSet agreeing = 0;
   for (std::size_t i = 0; i < 64; ++i) {
     if (has(take.branches, i)) agreeing |= take.edge == nullptr ? state.branches[i].again : take.edge->opens[i];

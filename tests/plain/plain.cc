@@ -81,6 +81,7 @@ void Engine::handle_made(std::uint32_t level) {
 
 void Engine::give(const EventPtr& event, const nfa::Inputs& inputs) {
   event->sequence = next_sequence_++;
+  events_.push_back(event);
   for (const nfa::RuleInput& input : inputs) {
     RuleState& rule = rules_[input.rule];
     if (event->shadow && rule.rule().status != dsl::plan::Status::kShadow) continue;

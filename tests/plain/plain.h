@@ -62,6 +62,7 @@ class Engine {
   std::vector<RuleState> rules_;  // by index in RuleSet::rules, as are the makers
   std::vector<engine::EventMaker> makers_;
   std::uint32_t top_level_ = 0;
+  std::vector<EventPtr> events_;         // all that were handled: what is bound only looks at them
   std::vector<std::vector<Made>> made_;  // by the maker's level
   std::uint64_t next_sequence_ = 1;
 };

@@ -46,7 +46,7 @@ std::vector<Binding> bindings_of(const plan::Rule& rule, const std::vector<Bound
   for (const Bound& each : bound) {
     Binding& binding = by_element[each.element];
     if (binding.events.empty()) binding.name = rule.elements[static_cast<std::size_t>(each.element)].name;
-    binding.events.push_back(each.event);
+    binding.events.emplace_back(each.event);
   }
   std::vector<Binding> out;
   out.reserve(by_element.size());

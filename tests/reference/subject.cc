@@ -143,7 +143,7 @@ class EngineSubject {
     if (trial_.cap) options.max_partial_matches = *trial_.cap;
     engine_ = std::make_unique<engine::Engine>(
         network_, options,
-        engine::Engine::Handlers{[this](MatchPtr match) { record_.add(*match); },
+        engine::Engine::Handlers{[this](const engine::MatchView& match) { record_.add(*match.take()); },
                                  [](const cepd::Event&, DropReason, std::string_view) {}});
     for (const auto& [source, delay] : trial_.max_delay) engine_->set_max_delay(SourceId(source), delay);
   }

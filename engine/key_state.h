@@ -1,0 +1,147 @@
+#pragma once
+/// The keys of one lane and what each rule knows of them. Rules with the same KEY share a table, so that an event's key
+/// is looked up once for all of them.
+
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/block_pool.h"
+#include "base/value.h"
+#include "engine/marks.h"
+#include "engine/run.h"
+
+namespace cepd::engine {
+
+class KeyEntry;
+
+/// All that one rule knows of one key.
+struct KeyState {
+  /// What most have not.
+  struct Rare {
+    Runs expired;                 ///< ended by a bound while others of their first event go on: may be reported later
+    std::deque<EventTime> acted;  ///< times of matches whose actions ran, for LIMIT
+    std::deque<EventTime> acted_on_timeout;
+    Marks marks;
+
+    /// Marks alone say nothing: they are about runs.
+    bool empty() const { return expired.empty() && acted.empty() && acted_on_timeout.empty(); }
+  };
+
+  KeyEntry* entry = nullptr;
+  KeyState* next = nullptr;             ///< of the same entry, with a greater rule
+  std::uint32_t rule = 0;               ///< index into RuleSet::rules
+  std::uint32_t due_slot = UINT32_MAX;  ///< in the due queue; UINT32_MAX: not there
+  EventTime runs_due = kMaxTime;        ///< at or before the first Run::due; kMaxTime: none
+  std::uint64_t last_input = 0;         ///< sequence of the last event of the input
+  Runs runs;
+  std::uint32_t merge_at = 32;  ///< number of runs at which it is looked whether some have come to agree
+  std::unique_ptr<Rare> rare;
+  std::uint32_t changed_slot = UINT32_MAX;  ///< in the list of what changed since the last save
+  bool stored = false;                      ///< the backend has a record of it
+  bool sets = false;                        ///< runs may stand for several partial matches (Evaluator::sets())
+
+  static void* operator new(std::size_t bytes) { return BlockPool::allocate(bytes); }
+  static void operator delete(void* block, std::size_t bytes) { BlockPool::release(block, bytes); }
+
+  Rare& rarely() {
+    if (!rare) rare = std::make_unique<Rare>();
+    return *rare;
+  }
+  bool empty() const { return runs.empty() && (!rare || rare->empty()); }
+  std::span<const Value> key() const;
+};
+
+/// The values of the key fields, found or to be found.
+struct KeyProbe {
+  std::uint64_t hash = 0;
+  std::span<const Value> key;
+};
+
+/// Equal keys (1 and 1.0, 0.0 and -0.0) have one hash.
+std::uint64_t hash_key(std::span<const Value> key);
+/// -1, 0 or 1: the order in which keys report (language-details.md section 5).
+int compare_keys(std::span<const Value> a, std::span<const Value> b);
+
+/// One key: its values and the states of the rules that have something under way for it.
+class KeyEntry {
+ public:
+  KeyEntry() = default;
+  explicit KeyEntry(const KeyProbe& probe);
+  ~KeyEntry();
+  KeyEntry(const KeyEntry&) = delete;
+  KeyEntry& operator=(const KeyEntry&) = delete;
+
+  static void* operator new(std::size_t bytes) { return BlockPool::allocate(bytes); }
+  static void operator delete(void* block, std::size_t bytes) { BlockPool::release(block, bytes); }
+
+  std::uint64_t hash() const { return hash_; }
+  std::span<const Value> key() const { return {key_.data(), key_.size()}; }
+  std::string canonical() const;  ///< bytes that are equal for equal keys
+
+  /// Stands for a key that has no entry yet, whose values outlive what is done with it.
+  void look_at(const KeyProbe& probe) {
+    hash_ = probe.hash;
+    key_.assign(probe.key.begin(), probe.key.end());
+  }
+
+  KeyState* first() const { return first_; }
+  KeyState* find(std::uint32_t rule) const;
+  /// Requires that the rule has none.
+  KeyState& add(std::uint32_t rule);
+  KeyState& add(std::unique_ptr<KeyState> state);
+  void erase(KeyState& state);
+  bool empty() const { return first_ == nullptr; }
+  /// Gives up all states, in the order of rules.
+  std::vector<std::unique_ptr<KeyState>> take();
+
+ private:
+  std::uint64_t hash_ = 0;
+  boost::container::small_vector<Value, 1> key_;
+  Arena arena_;  // the text of key_
+  KeyState* first_ = nullptr;
+};
+
+/// The keys of one KEY clause.
+class KeyTable {
+ public:
+  KeyTable() = default;
+  KeyTable(KeyTable&&) = default;
+  KeyTable& operator=(KeyTable&&) = default;
+  ~KeyTable();
+
+  KeyEntry* find(const KeyProbe& probe) const;
+  KeyEntry& find_or_add(const KeyProbe& probe);
+  /// Requires that the entry is empty.
+  void erase(KeyEntry& entry);
+
+  template <class Visit>
+  void each(const Visit& visit) const {
+    for (KeyEntry* entry : entries_) visit(*entry);
+  }
+  /// Gives up all entries.
+  std::vector<std::unique_ptr<KeyEntry>> take();
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    using is_avalanching = void;
+    std::uint64_t operator()(const KeyEntry* entry) const { return entry->hash(); }
+    std::uint64_t operator()(const KeyProbe& probe) const { return probe.hash; }
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(const KeyEntry* a, const KeyEntry* b) const { return a == b; }
+    bool operator()(const KeyProbe& a, const KeyEntry* b) const { return compare_keys(a.key, b->key()) == 0; }
+    bool operator()(const KeyEntry* a, const KeyProbe& b) const { return (*this)(b, a); }
+  };
+  boost::unordered_flat_set<KeyEntry*, Hash, Equal> entries_;
+};
+
+inline std::span<const Value> KeyState::key() const { return entry->key(); }
+
+}  // namespace cepd::engine

@@ -1,0 +1,198 @@
+#include "engine/match_set.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/block_pool.h"
+
+namespace cepd::engine {
+namespace {
+
+/// Cells that nothing refers to any more, linked by `newer`, until they are taken apart. A long set is taken apart a
+/// few cells at a time, so that no event waits for it; and one after the other, so that no recursion gets deep.
+struct Dead {
+  Cell* first = nullptr;
+  bool working = false;
+
+  Dead() { BlockPool::release(BlockPool::allocate(1), 1); }  // which must outlive it
+  ~Dead() { take_apart(SIZE_MAX); }
+
+  void add(Cell* cell) {
+    cell->newer = first;
+    first = cell;
+  }
+  void take_apart(std::size_t most) {
+    if (std::exchange(working, true)) return;
+    for (; first != nullptr && most > 0; --most) {
+      Cell* cell = first;
+      first = cell->newer;
+      cell->~Cell();
+      BlockPool::release(cell, sizeof(Cell));
+    }
+    working = false;
+  }
+};
+thread_local Dead dead;
+
+constexpr std::size_t kDeadAtOnce = 4;
+
+CellPtr make_cell() {
+  dead.take_apart(kDeadAtOnce);
+  return CellPtr(new (BlockPool::allocate(sizeof(Cell))) Cell);
+}
+
+std::uint64_t sum(std::uint64_t a, std::uint64_t b) { return std::min(a + b, kManyMatches); }
+
+bool contains(const std::vector<std::uint64_t>* sorted, std::uint64_t sequence) {
+  return sorted != nullptr && std::binary_search(sorted->begin(), sorted->end(), sequence);
+}
+
+}  // namespace
+
+void intrusive_ptr_add_ref(Cell* cell) { ++cell->references; }
+
+void intrusive_ptr_release(Cell* cell) {
+  if (--cell->references > 0) return;
+  dead.add(cell);
+  dead.take_apart(kDeadAtOnce);
+}
+
+CellPtr restored_cell(EventPtr event, dsl::plan::ElementId element, CellPtr before, CellPtr next, std::uint64_t count) {
+  CellPtr cell = make_cell();
+  cell->event = std::move(event);
+  cell->element = element;
+  cell->before = std::move(before);
+  cell->next = std::move(next);
+  cell->count = count;
+  cell->newest = cell->own_newest();
+  if (cell->next != nullptr) {
+    cell->newest = std::max(cell->newest, cell->next->newest);
+    cell->next->newer = cell.get();
+  }
+  return cell;
+}
+
+void MatchSet::push(CellPtr cell) {
+  cell->newer = nullptr;
+  cell->newest = cell->own_newest();
+  count_ = sum(count_, cell->count);
+  flat_ = flat_ && cell->before == nullptr;
+  if (head_ != nullptr) {
+    cell->newest = std::max(cell->newest, head_->newest);
+    head_->newer = cell.get();
+    cell->next = std::move(head_);
+  } else {
+    tail_ = cell.get();
+  }
+  head_ = std::move(cell);
+}
+
+void MatchSet::add(EventPtr event, dsl::plan::ElementId element, const MatchSet* before) {
+  CellPtr cell = make_cell();
+  cell->event = std::move(event);
+  cell->element = element;
+  cell->count = 1;
+  if (before != nullptr) {
+    cell->before = before->head_;
+    cell->count = before->count_;
+  }
+  push(std::move(cell));
+}
+
+void MatchSet::join(MatchSet&& other) {
+  if (empty()) {
+    *this = std::exchange(other, {});
+    return;
+  }
+  CellPtr both = make_cell();
+  both->before = std::move(other.head_);
+  both->count = other.count_;
+  other = {};
+  push(std::move(both));
+}
+
+void MatchSet::join_new(MatchSet&& other) {
+  CellPtr cell = std::move(other.head_);
+  other = {};
+  while (cell != nullptr) {
+    CellPtr next = std::move(cell->next);
+    push(std::exchange(cell, std::move(next)));
+  }
+}
+
+template <class Gone>
+void MatchSet::cut_while(const Gone& gone) {
+  while (tail_ != nullptr && gone(*tail_)) {
+    Cell* const newer = tail_ == head_.get() ? nullptr : tail_->newer;
+    count_ = count_ == kManyMatches ? kManyMatches : count_ - tail_->count;
+    if (newer == nullptr) {
+      *this = {};
+      return;
+    }
+    newer->next.reset();
+    tail_ = newer;
+  }
+}
+
+void MatchSet::cut(std::uint64_t oldest) {
+  cut_while([&](const Cell& cell) { return cell.own_newest().sequence < oldest; });
+}
+
+void MatchSet::cut(EventTime oldest) {
+  cut_while([&](const Cell& cell) { return cell.own_newest().time < oldest; });
+}
+
+void MatchSet::cut_dead(const Alive& alive) {
+  cut_while([&](const Cell& cell) {
+    if (!alive.any_up_to(cell.own_newest())) return true;
+    if (cell.event == nullptr) return false;
+    return alive.is_used(*cell.event) || (cell.before == nullptr && !alive.start(Start::of(*cell.event)));
+  });
+}
+
+MatchSet MatchSet::restored(CellPtr head) {
+  MatchSet set;
+  for (Cell* cell = head.get(); cell != nullptr; cell = cell->next.get()) {
+    set.count_ = sum(set.count_, cell->count);
+    set.tail_ = cell;
+    set.flat_ = set.flat_ && cell->before == nullptr;
+  }
+  set.head_ = std::move(head);
+  return set;
+}
+
+std::uint64_t MatchWalk::count(const Cell* head, const Alive& alive) {
+  counted_.clear();
+  frames_.assign(1, {head, false});
+  // What a cell and all below it come to needs what `before` and `next` come to.
+  const auto known = [&](const Cell* cell) { return cell == nullptr || counted_.contains(cell); };
+  const auto of = [&](const Cell* cell) { return cell == nullptr ? 0 : counted_[cell]; };
+  while (!frames_.empty()) {
+    const Cell* cell = frames_.back().cell;
+    const Cell* next = cell == nullptr ? nullptr : cell->next.get();
+    if (known(cell)) {
+      frames_.pop_back();
+    } else if (!alive.any_up_to(cell->newest)) {
+      counted_[cell] = 0;
+    } else if (!known(cell->before.get())) {
+      frames_.push_back({cell->before.get(), false});
+    } else if (!known(next)) {
+      frames_.push_back({next, false});
+    } else {
+      std::uint64_t own = 0;
+      if (cell->event == nullptr || !alive.is_used(*cell->event)) {
+        own = cell->before != nullptr ? of(cell->before.get()) : alive.start(Start::of(*cell->event)) ? 1 : 0;
+      }
+      const std::uint64_t all = sum(own, of(next));
+      counted_[cell] = all;
+    }
+  }
+  return of(head);
+}
+
+bool Alive::start(const Start& start) const { return any_up_to(start) && !contains(dropped_starts, start.sequence); }
+
+bool Alive::is_used(const Event& event) const { return contains(used, event.sequence); }
+
+}  // namespace cepd::engine

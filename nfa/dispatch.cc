@@ -1,0 +1,84 @@
+#include "nfa/dispatch.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace cepd::nfa {
+namespace {
+
+namespace plan = dsl::plan;
+
+void append_field(std::string& out, const plan::FieldRef& ref) {
+  out += static_cast<char>('0' + static_cast<int>(ref.property));
+  out += to_string(ref.path);
+  out += '\0';
+}
+
+}  // namespace
+
+const RuleEntry* KeyWay::find(std::uint32_t rule) const {
+  const auto it = std::lower_bound(rules.begin(), rules.end(), rule,
+                                   [](const RuleEntry& entry, std::uint32_t index) { return entry.rule < index; });
+  return it != rules.end() && it->rule == rule ? &*it : nullptr;
+}
+
+Dispatch::Dispatch(const Network& network) {
+  std::map<std::string, std::uint32_t> tables;
+  for (const plan::Rule& rule : network.rules().rules) {
+    std::string key;
+    for (const FieldPath& path : rule.key) key += to_string(path) + '\0';
+    table_of_.push_back(tables.try_emplace(std::move(key), static_cast<std::uint32_t>(tables.size())).first->second);
+  }
+  tables_ = static_cast<std::uint32_t>(tables.size());
+  // A condition of a `*` reads another slot in each type: it is not indexed.
+  constexpr TypeId kNone{UINT32_MAX};
+  any_ = compile(network, network.any_inputs(), kNone);
+  std::vector<bool> any(network.rules().rules.size());
+  for (const RuleInput& input : network.any_inputs()) any[input.rule] = true;
+  for (std::size_t type = 0; type < network.fields().types().size(); ++type) {
+    const auto id = TypeId(static_cast<std::uint32_t>(type));
+    const std::span<const RuleInput> named = network.named_inputs(id);
+    // What a rule says of a type that it names holds beside its `*`.
+    const bool both = std::any_of(named.begin(), named.end(), [&](const RuleInput& input) { return any[input.rule]; });
+    sources_.push_back(both ? compile(network, network.inputs(id), id) : compile(network, named, id));
+    if (!both && !network.any_inputs().empty()) sources_.back().any = &any_;
+    derived_.push_back(compile(network, network.derived_inputs(id), id));
+  }
+}
+
+template <class Inputs>
+TypeDispatch Dispatch::compile(const Network& network, const Inputs& inputs, TypeId type) {
+  TypeDispatch out;
+  boost::unordered_flat_map<std::string, std::size_t> by_key;
+  for (const RuleInput& input : inputs) {
+    if (input.entries.size() != 1) {
+      out.several.push_back(&input);
+      continue;
+    }
+    const Entry& entry = input.entries.front();
+    std::string key = std::to_string(table_of_[input.rule]) + ' ';
+    for (const plan::FieldRef& ref : entry.key) append_field(key, ref);
+    const auto [it, is_new] = by_key.emplace(std::move(key), out.ways.size());
+    if (is_new) {
+      out.ways.emplace_back();
+      out.ways.back().number = ways_++;
+      out.ways.back().table = table_of_[input.rule];
+      out.ways.back().key = entry.key;
+    }
+    out.ways[it->second].rules.push_back(
+        {input.rule, entry.input, input.has_from, entry.elements, entry.unless, &input});
+  }
+  for (KeyWay& way : out.ways) {
+    for (std::uint32_t place = 0; place < way.rules.size(); ++place) {
+      const RuleEntry& entry = way.rules[place];
+      ElementSet starts = 0;
+      for (const Edge& edge : network.automaton(entry.rule).start.edges) starts |= edge.elements;
+      way.starts.add(place, network.rules().rules[entry.rule], starts & entry.elements, type);
+    }
+    way.starts.finish();
+  }
+  return out;
+}
+
+}  // namespace cepd::nfa
