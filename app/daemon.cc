@@ -148,7 +148,8 @@ void Daemon::take_messages(std::chrono::milliseconds wait) {
   batch_.clear();
   queue_->pop(batch_, kBatch, wait);
   for (const adapters::Message& message : batch_) pump_->take(message);
-  pump_->flush();
+  // While there is more to take, the lanes need not wait for each other. When there is not, nothing may be held back.
+  if (batch_.size() < kBatch) pump_->flush();
 }
 
 Status Daemon::run() {

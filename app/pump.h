@@ -36,7 +36,7 @@ class Pump {
   std::optional<std::int64_t> position(const SourceId& source) const;
 
   void take(const adapters::Message& message);
-  /// Handles what take() has left to be handled (with several lanes).
+  /// Handles and reports what take() has left (with several lanes). Call when nothing more is there to be taken.
   void flush() { engine_.flush(); }
   /// Idle partitions and the clock (language.md section 7). Call at least every few hundred milliseconds.
   void tick();

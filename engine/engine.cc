@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <deque>
+#include <utility>
 
 #include "base/check.h"
 #include "engine/derived_queue.h"
@@ -15,10 +16,10 @@
 
 namespace cepd::engine {
 
-/// With several lanes: events pushed before they are handled together.
-constexpr std::size_t kBatch = 512;
-
 namespace {
+
+/// Matches that a lane keeps to itself inside a batch.
+constexpr std::size_t kKeptMatches = 1024;
 
 std::string_view type_name(const Event& event, const FieldPlan& fields) {
   return event.type == kOtherType ? event.other_type() : std::string_view(fields.type(event.type).name);
@@ -32,21 +33,19 @@ struct Engine::Impl {
   Handlers handlers;
   EventOrder order;
   std::deque<Lane> lanes;
-  LaneThreads threads;
   std::vector<EventMaker> makers;  // by index in RuleSet::rules
   DerivedQueue derived;            // empty between two places of the total order
   std::uint32_t top_level = 0;
-  bool direct = true;                      // matches go to the handler as they are made
   std::vector<RuleCounts> counted_before;  // by rule, under earlier sets of rules
-  std::deque<EventPtr> ready;              // their place in the order is settled; handled with the next drain()
-  std::size_t not_drained = 0;             // events pushed since the last drain()
-  std::vector<EventPtr> batch;             // of drain_by_lane
+  std::vector<EventPtr> ready;             // their place in the order is settled; handled with the next drain()
   std::uint64_t next_sequence = 1;
   std::uint64_t handled = 0;
   std::vector<std::string>
       dropped_keys;  // stored under rules that are gone or changed: to be erased with the next save
-
-  explicit Impl(std::size_t lane_count) : threads(lane_count) {}
+  // With several lanes, while no rule reads what others make:
+  std::uint64_t next_step = 0;           // of the next batch
+  std::optional<EventTime> time_given;   // the lanes' watermark; none: it may be anything
+  std::unique_ptr<LaneThreads> threads;  // the last member: they work on the others
 
   const nfa::Network& network() const { return *rules->network; }
 
@@ -63,25 +62,20 @@ struct Engine::Impl {
       counted_before.back().rule = rule.name;
     }
     // Where the order of matches is that of the work they need not be kept for a while.
-    direct = options.lanes == 1 && top_level <= 1;
+    const bool direct = options.lanes == 1 && top_level <= 1;
     for (std::size_t i = 0; i < options.lanes; ++i) {
       lanes.emplace_back(rules, options, i, direct ? handlers.match : nullptr);
     }
-  }
-
-  void report() {
-    std::vector<LaneMatch> matches = lanes.front().take_matches();
-    if (lanes.size() > 1) {
-      for (std::size_t i = 1; i < lanes.size(); ++i) {
-        for (LaneMatch& match : lanes[i].take_matches()) matches.push_back(std::move(match));
-      }
-      merge(matches);
-    }
-    for (LaneMatch& each : matches) {
-      if (auto event = makers[each.rule].make(*each.match)) {
-        derived.add(each.rule, rules->levels[each.rule], std::move(event));
-      }
-      handlers.match(MatchView(std::move(each.match), each.rule));
+    time_given.reset();
+    if (options.lanes == 1 || top_level > 1) {
+      threads.reset();
+    } else if (!threads) {
+      threads = std::make_unique<LaneThreads>(
+          options.lanes, LaneThreads::Bounds(),
+          [this](LaneThreads& of, std::size_t lane, const LaneBatch& batch) { return work(of, lane, batch); },
+          [this](std::vector<LaneMatch> matches) {
+            for (LaneMatch& each : matches) handlers.match(MatchView(std::move(each.match), each.rule));
+          });
     }
   }
 
@@ -104,21 +98,38 @@ struct Engine::Impl {
   /// What can be handled takes its place at once, whenever it is handled: an event of a source that begins later must
   /// not come before it with some numbers of lanes only.
   void settle() {
-    while (EventPtr event = order.next()) ready.push_back(std::move(event));
+    while (EventPtr event = order.next()) add_ready(std::move(event));
+  }
+
+  void add_ready(EventPtr event) {
+    if (!threads) {
+      ready.push_back(std::move(event));
+      return;
+    }
+    number(event);
+    ready.push_back(std::move(event));
+    // Time has not come further: what is ready behind it comes with the next batch.
+    if (ready.size() >= options.lane_batch) give_lanes(ready.back()->time);
   }
 
   /// An instant goes: events in their order, then deadlines (language-details.md section 2).
   void drain() {
     settle();
-    not_drained = 0;
+    if (threads) {
+      if (!ready.empty() || time_given != order.watermark()) give_lanes(order.watermark());
+      threads->finish();
+      return;
+    }
+    for (EventPtr& event : ready) handle(std::move(event));
+    ready.clear();
     if (top_level > 1) {
-      drain_by_level();
+      fire_due(order.watermark());
     } else {
-      drain_by_lane();
+      lanes.front().fire_before(order.watermark(), 0);
     }
   }
 
-  /// The next event in order, in the only lane; nothing is left to be handled after it.
+  /// The next event in order, without threads; nothing is left to be handled before it.
   void handle(EventPtr event) {
     if (top_level > 1) return handle_by_level(std::move(event));
     number(event);
@@ -126,42 +137,33 @@ struct Engine::Impl {
     Lane& lane = lanes.front();
     lane.fire_before(event->time, 0);
     lane.give(event, rules->dispatch->of(event->type), 0);
-    if (!direct) report();
   }
 
   // ---- no rule reads what another makes: every lane goes through all that is ready, by itself ----
 
-  void drain_by_lane() {
-    for (; !ready.empty(); ready.pop_front()) {
-      number(ready.front());
-      ++handled;
-      batch.push_back(std::move(ready.front()));
+  void give_lanes(EventTime watermark) {
+    handled += ready.size();
+    LaneBatch batch{std::exchange(ready, {}), watermark, next_step};
+    ready.reserve(options.lane_batch);
+    next_step = batch.end_step();
+    time_given = watermark;
+    threads->give(std::move(batch));
+  }
+
+  /// On the lane's thread.
+  std::vector<LaneMatch> work(LaneThreads& of, std::size_t index, const LaneBatch& batch) {
+    Lane& lane = lanes[index];
+    std::uint64_t step = batch.first_step;
+    for (const EventPtr& event : batch.events) {
+      lane.fire_before(event->time, step++);
+      lane.give(event, rules->dispatch->of(event->type), step++);
+      if (lane.kept_matches() >= kKeptMatches) of.hand_over(index, lane.take_matches(), step);
     }
-    const EventTime watermark = order.watermark();
-    const auto work = [&](std::size_t index) {
-      Lane& lane = lanes[index];
-      std::uint64_t step = 0;
-      for (const EventPtr& event : batch) {
-        lane.fire_before(event->time, step++);
-        lane.give(event, rules->dispatch->of(event->type), step++);
-      }
-      lane.fire_before(watermark, step);
-    };
-    if (lanes.size() == 1) {
-      work(0);
-    } else {
-      threads.run(work);
-    }
-    batch.clear();
-    report();
+    lane.fire_before(batch.watermark, step);
+    return lane.take_matches();
   }
 
   // ---- rules read what others make: one place of the total order after the other, level by level ----
-
-  void drain_by_level() {
-    for (; !ready.empty(); ready.pop_front()) handle_by_level(std::move(ready.front()));
-    fire_due(order.watermark());
-  }
 
   void handle_by_level(EventPtr event) {
     fire_due(event->time);
@@ -205,10 +207,26 @@ struct Engine::Impl {
     for (Lane& lane : lanes) lane.give(event, dispatch, 0);
     report();
   }
+
+  void report() {
+    std::vector<LaneMatch> matches = lanes.front().take_matches();
+    if (lanes.size() > 1) {
+      for (std::size_t i = 1; i < lanes.size(); ++i) {
+        for (LaneMatch& match : lanes[i].take_matches()) matches.push_back(std::move(match));
+      }
+      merge(matches);
+    }
+    for (LaneMatch& each : matches) {
+      if (auto event = makers[each.rule].make(*each.match)) {
+        derived.add(each.rule, rules->levels[each.rule], std::move(event));
+      }
+      handlers.match(MatchView(std::move(each.match), each.rule));
+    }
+  }
 };
 
 Engine::Engine(std::shared_ptr<const nfa::Network> network, EngineOptions options, Handlers handlers)
-    : impl_(std::make_unique<Impl>(options.lanes)) {
+    : impl_(std::make_unique<Impl>()) {
   impl_->options = options;
   impl_->handlers = std::move(handlers);
   impl_->make_rules(std::move(network));
@@ -219,8 +237,13 @@ Engine::~Engine() = default;
 void Engine::set_max_delay(SourceId source, Micros max_delay) { impl_->order.set_max_delay(source, max_delay); }
 
 void Engine::push(EventPtr event, std::string_view raw) {
-  if (impl_->lanes.size() == 1 && impl_->ready.empty() && impl_->order.pass(*event)) {
-    impl_->handle(std::move(event));
+  const bool one = impl_->lanes.size() == 1;
+  if ((one ? impl_->ready.empty() : impl_->threads != nullptr) && impl_->order.pass(*event)) {
+    if (one) {
+      impl_->handle(std::move(event));
+    } else {
+      impl_->add_ready(std::move(event));
+    }
     return;
   }
   if (!raw.empty() && impl_->order.would_wait(*event)) event = Impl::with_raw(*event, raw);
@@ -229,7 +252,7 @@ void Engine::push(EventPtr event, std::string_view raw) {
     return;
   }
   impl_->settle();
-  if (impl_->lanes.size() == 1 || ++impl_->not_drained >= kBatch) impl_->drain();
+  if (one || (!impl_->threads && impl_->ready.size() >= impl_->options.lane_batch)) impl_->drain();
 }
 
 void Engine::flush() { impl_->drain(); }
@@ -335,6 +358,7 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
   if (!order) return order.error();
   if (!*order) return error(Errc::kCorrupt, "stored watermarks are missing");
   CEPD_TRY(decode_order(**order, impl_->order, impl_->next_sequence));
+  impl_->time_given.reset();
 
   boost::unordered_flat_map<std::string, std::uint32_t> by_prefix;
   const auto& rules = impl_->network().rules().rules;
@@ -373,6 +397,7 @@ void Engine::set_trace(const std::string& name, Trace* trace) {
 }
 
 std::vector<RuleCounts> Engine::counts() const {
+  if (impl_->threads) impl_->threads->wait();
   std::vector<RuleCounts> counts = impl_->counted_before;
   for (const Lane& lane : impl_->lanes) {
     lane.add_counted(counts);

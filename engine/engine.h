@@ -4,8 +4,9 @@
 /// its lanes.
 ///
 /// Life: construct, restore() at most once, then push() and the clock-driven calls in any order from one thread;
-/// finish() ends time for bounded input. Results come through the handler during those calls, in the order of
-/// language-details.md section 5.
+/// finish() ends time for bounded input. Results come through the handlers during those calls, on that thread, in the
+/// order of language-details.md section 5. All calls but push() first wait for the lanes and report everything, as far
+/// as they look at more than the input; what they have not reported when the engine is destroyed is lost.
 
 #include <cstdint>
 #include <functional>
@@ -35,9 +36,13 @@ struct EngineOptions {
   std::size_t max_partial_matches = 100'000;
   /// Remember what changed, for save(). Without it save() must not be called.
   bool track_changes = false;
-  /// How many threads share the keys. The matches and their order are the same for every number. Rule sets in which
-  /// rules read what others make are worked by one thread.
+  /// How many lanes share the keys: above 1, each with a thread of its own beside the caller's. The matches and their
+  /// order are the same for every number. Rule sets in which rules read what others make are worked by the caller's
+  /// thread alone.
   std::size_t lanes = 1;
+  /// With several lanes: most events that are given to them together, at least 1. Larger: less work beside the events,
+  /// matches further behind them.
+  std::size_t lane_batch = 512;
   /// Partial matches keep the original bytes of their events, for matches printed with whole events.
   bool keep_raw = false;
 };
@@ -73,10 +78,11 @@ class Engine {
   void set_max_delay(SourceId source, Micros max_delay);
 
   /// Takes one event, in any order, and handles every event that is no longer waiting for an earlier one. With several
-  /// lanes it does so for some hundred events at a time, or at the next flush().
+  /// lanes such events are given to them `lane_batch` at a time, or at the next flush(), and their matches come with a
+  /// later call; it waits where a lane is too far behind.
   /// `raw`: the bytes it was decoded from, kept while it waits, for a reload. An event is pushed into one engine once.
   void push(EventPtr event, std::string_view raw = {});
-  /// Handles what push() has left to be handled.
+  /// Handles what push() has left to be handled, and reports it.
   void flush();
 
   /// The partition does not hold time back until its next event (decided by the clock, outside).
@@ -111,8 +117,10 @@ class Engine {
   /// one lane.
   void set_trace(const std::string& rule, Trace* trace);
 
-  std::vector<RuleCounts> counts() const;  ///< in the order of rule names
-  std::uint64_t events() const;            ///< handled
+  /// In the order of rule names. Waits for the lanes, but reports nothing: flush() first where the counts are to be
+  /// those of what was reported.
+  std::vector<RuleCounts> counts() const;
+  std::uint64_t events() const;  ///< handled, or with the lanes
 
  private:
   struct Impl;

@@ -59,6 +59,7 @@ class Lane {
 
   /// The matches since the last call.
   std::vector<LaneMatch> take_matches() { return std::exchange(matches_, {}); }
+  std::size_t kept_matches() const { return matches_.size(); }
 
   // ---- state ----
 

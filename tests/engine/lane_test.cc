@@ -6,7 +6,6 @@
 #include <random>
 
 #include "base/match.h"
-#include "engine/lane_threads.h"
 #include "state/memory_backend.h"
 #include "tests/support/rules.h"
 
@@ -104,11 +103,94 @@ TEST_CASE("lanes: what could be handled keeps its place when a source begins lat
   }
 }
 
-TEST_CASE("lane threads: every lane does the job once") {
-  engine::LaneThreads threads(5);
-  for (int round = 0; round < 100; ++round) {
-    std::vector<int> done(5, 0);
-    threads.run([&](std::size_t lane) { ++done[lane]; });
-    CHECK(done == std::vector<int>(5, 1));
+namespace {
+
+/// Much input, with what the caller may do in its middle; every match as a line.
+std::vector<std::string> run_with_calls(std::size_t lanes, std::size_t lane_batch, bool calls) {
+  const std::string rules = kRules;
+  // The same and one more before it, and then rules that read what others make.
+  const std::string more = "RULE a_first KEY x MATCH B THEN A WITHIN 1s " + rules;
+  const std::string chained = more + "RULE chain KEY u MATCH A THEN B WITHIN 1s EMIT u INTO C RULE reader MATCH C ";
+  std::vector<std::string> out;
+  auto network = network_of(rules);
+  engine::EngineOptions options;
+  options.lanes = lanes;
+  options.lane_batch = lane_batch;
+  engine::Engine engine(
+      network, options,
+      {[&](const engine::MatchView& match) { out.push_back(to_json(*match.take(), EventsForm::kLines)); }, {}});
+  std::mt19937 random(11);
+  std::int64_t ms = 0;
+  for (int i = 0; i < 6000; ++i) {
+    ms += random() % 400;
+    const auto u = static_cast<std::int64_t>(random() % 40), x = static_cast<std::int64_t>(random() % 10);
+    engine.push(test::make_event(network->fields(), random() % 2 == 0 ? "A" : "B", static_cast<double>(ms) / 1000, i,
+                                 {{"u", Value::integer(u)}, {"x", Value::integer(x)}}));
+    if (i % 1500 == 1499) {
+      network = network_of(i < 1500 ? more : i < 3000 ? chained : more, &network->fields());
+      CHECK(engine.swap(network, test::unread) == (i < 1500 ? 4U : 5U));
+    }
+    if (!calls) continue;
+    if (i % 97 == 0) engine.flush();
+    if (i % 401 == 0) engine.counts();
+    if (i % 503 == 0) engine.advance(event_time_us(ms * 1000));
   }
+  engine.finish();
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("lanes: the same over reloads, flushes and counts, however the input is cut") {
+  const auto one = run_with_calls(1, 1, false);
+  CHECK(one.size() > 3000);
+  CHECK(run_with_calls(4, 512, false) == one);
+  CHECK(run_with_calls(4, 512, true) == one);
+  CHECK(run_with_calls(3, 1, false) == one);
+  CHECK(run_with_calls(2, 10, true) == one);
+}
+
+TEST_CASE("lanes: one batch with more matches than may wait to be reported") {
+  const auto network = network_of(
+      "RULE many MATCH A THEN ANY B WITHIN 1h AFTER MATCH NO SKIP "
+      "RULE some KEY u MATCH A THEN ANY B WITHIN 1h AFTER MATCH NO SKIP");
+  const auto run = [&](std::size_t lanes) {
+    std::vector<MatchId> out;
+    engine::EngineOptions options;
+    options.lanes = lanes;
+    engine::Engine engine(network, options,
+                          {[&](const engine::MatchView& match) { out.push_back(match.take()->id); }, {}});
+    for (int i = 0; i < 400; ++i) {
+      engine.push(test::make_event(network->fields(), i < 300 ? "A" : "B", i, i, {{"u", Value::integer(i % 7)}}));
+    }
+    engine.finish();
+    return out;
+  };
+  const auto one = run(1);
+  CHECK(one.size() > 30'000);
+  CHECK((run(4) == one));
+}
+
+TEST_CASE("lanes: an engine that ends before its lanes has reported the beginning of what it would have") {
+  const auto network = network_of(kRules);
+  const auto run = [&](std::size_t lanes, bool finish) {
+    std::vector<MatchId> out;
+    engine::EngineOptions options;
+    options.lanes = lanes;
+    options.lane_batch = 16;
+    engine::Engine engine(network, options,
+                          {[&](const engine::MatchView& match) { out.push_back(match.take()->id); }, {}});
+    for (int i = 0; i < 2000; ++i) {
+      engine.push(test::make_event(network->fields(), i % 3 == 0 ? "A" : "B", i, i,
+                                   {{"u", Value::integer(i % 7)}, {"x", Value::integer(i % 10)}}));
+    }
+    if (finish) engine.finish();
+    return out;
+  };
+  const auto all = run(1, true);
+  const auto some = run(4, false);
+  REQUIRE(some.size() <= all.size());
+  // At most 8 batches are with the lanes, and one is gathered.
+  CHECK(some.size() > all.size() / 2);
+  CHECK(std::equal(some.begin(), some.end(), all.begin()));
 }

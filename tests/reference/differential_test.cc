@@ -94,7 +94,8 @@ bool wrong(const Judges& judges, const Outcome& engine) {
 std::vector<Drive> drives_of(std::uint64_t seed) {
   const std::size_t lanes = seed % 2 == 0 ? 4 : 2;
   const std::size_t every = seed % 4 < 2 ? 1 : 3;
-  std::vector<Drive> out{{1, 0}, {1, every}, {lanes, 0}};
+  // The input is short: several batches only where they are small.
+  std::vector<Drive> out{{1, 0}, {1, every}, {lanes, 0, 1 + seed % 5}};
   // Threads are slow to start and stop, and this does so for every event.
   if (seed % 10 < 2) out.push_back({lanes, every});
   return out;

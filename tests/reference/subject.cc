@@ -139,6 +139,7 @@ class EngineSubject {
     engine::EngineOptions options;
     options.track_changes = drive_.restored_every != 0;
     options.lanes = drive_.lanes;
+    options.lane_batch = drive_.lane_batch;
     options.state_ttl = trial_.state_ttl;
     if (trial_.cap) options.max_partial_matches = *trial_.cap;
     engine_ = std::make_unique<engine::Engine>(
