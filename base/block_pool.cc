@@ -11,7 +11,7 @@ namespace cepd {
 namespace {
 
 constexpr std::size_t kGrain = 16;        // bytes between two sizes
-constexpr std::size_t kMaxBytes = 1024;   // larger blocks are not pooled
+constexpr std::size_t kMaxBytes = 4096;   // larger blocks are not pooled
 constexpr std::size_t kChain = 128;       // blocks that change hands together
 constexpr std::size_t kMostChains = 512;  // of one size in the store; what is more goes back to the system
 constexpr std::size_t kSizes = kMaxBytes / kGrain + 1;

@@ -14,4 +14,18 @@ class BlockPool {
   static void release(void* block, std::size_t bytes);
 };
 
+/// For containers whose memory comes and goes with events.
+template <class T>
+struct PoolAllocator {
+  using value_type = T;
+
+  PoolAllocator() = default;
+  template <class Other>
+  PoolAllocator(const PoolAllocator<Other>&) {}
+
+  T* allocate(std::size_t count) { return static_cast<T*>(BlockPool::allocate(count * sizeof(T))); }
+  void deallocate(T* block, std::size_t count) { BlockPool::release(block, count * sizeof(T)); }
+  bool operator==(const PoolAllocator&) const { return true; }
+};
+
 }  // namespace cepd

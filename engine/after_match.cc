@@ -87,7 +87,7 @@ std::size_t take_matches(const plan::Rule& rule, std::vector<Candidate>& complet
               [](const Candidate& a, const Candidate& b) { return taken_before(a.bound, b.bound); });
     completed.erase(std::unique(completed.begin(), completed.end(), same_match), completed.end());
   }
-  std::vector<const Candidate*> taken;
+  boost::container::small_vector<const Candidate*, 4> taken;
   std::size_t dropped = 0;
   for (const Candidate& candidate : completed) {
     if (rule.policy != plan::Policy::kNoSkip) {
@@ -106,7 +106,7 @@ std::size_t take_matches(const plan::Rule& rule, std::vector<Candidate>& complet
   return dropped;
 }
 
-bool within_limit(const plan::Limit& limit, EventTime time, std::deque<EventTime>& acted) {
+bool within_limit(const plan::Limit& limit, EventTime time, Times& acted) {
   while (!acted.empty() && acted.front() <= saturating_add(time, -limit.per)) acted.pop_front();
   if (acted.size() >= limit.count) return false;
   acted.push_back(time);

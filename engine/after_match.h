@@ -3,13 +3,11 @@
 /// each of them takes from the others and from the partial matches.
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <span>
 #include <vector>
 
-#include "engine/marks.h"
-#include "engine/run.h"
+#include "engine/key_state.h"
 #include "engine/trace.h"
 
 namespace cepd::engine {
@@ -27,6 +25,6 @@ std::size_t take_matches(const dsl::plan::Rule& rule, std::vector<Candidate>& co
 
 /// True when a match at `time` may act: fewer than `limit.count` that acted have a time in (time - per, time]. Notes it
 /// in `acted`.
-bool within_limit(const dsl::plan::Limit& limit, EventTime time, std::deque<EventTime>& acted);
+bool within_limit(const dsl::plan::Limit& limit, EventTime time, Times& acted);
 
 }  // namespace cepd::engine

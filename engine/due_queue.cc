@@ -60,16 +60,16 @@ void DueQueue::set(KeyState& key, EventTime time) {
   down(slot);
 }
 
-std::vector<KeyState*> DueQueue::take(EventTime time, std::uint32_t level) {
-  std::vector<KeyState*> due;
+std::span<KeyState* const> DueQueue::take(EventTime time, std::uint32_t level) {
+  taken_.clear();
   while (!heap_.empty() && heap_.front().time == time && heap_.front().level == level) {
-    due.push_back(heap_.front().key);
-    set(*due.back(), kMaxTime);
+    taken_.push_back(heap_.front().key);
+    set(*taken_.back(), kMaxTime);
   }
-  std::sort(due.begin(), due.end(), [](const KeyState* a, const KeyState* b) {
+  std::sort(taken_.begin(), taken_.end(), [](const KeyState* a, const KeyState* b) {
     return a->rule != b->rule ? a->rule < b->rule : compare_keys(a->key(), b->key()) < 0;
   });
-  return due;
+  return taken_;
 }
 
 }  // namespace cepd::engine

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/key_state.h"
@@ -29,7 +30,8 @@ class DueQueue {
   /// Takes what is due at the earliest time in rules of `level`, in the order of rules and then of keys. Requires that
   /// those of lower levels at that time are taken; that of higher levels stays because what the lower ones make may
   /// still end it.
-  std::vector<KeyState*> take(EventTime time, std::uint32_t level);
+  /// Holds until the next call.
+  std::span<KeyState* const> take(EventTime time, std::uint32_t level);
 
  private:
   struct Entry {
@@ -43,6 +45,7 @@ class DueQueue {
   void down(std::size_t slot);
 
   const std::vector<std::uint32_t>* levels_;
+  std::vector<KeyState*> taken_;
   std::vector<Entry> heap_;  // 4-ary, earliest first; each key knows its slot
 };
 

@@ -40,8 +40,8 @@ struct Evaluator::Step {
   const Offer& offer;
   std::vector<Completed>& completed;
   Arena& scratch;
-  boost::container::small_vector<Run, 2> arrived{};  // that have bound the event
-  boost::container::small_vector<Take, 4> takes{};   // of the run at hand
+  boost::container::small_vector<Run, 2, PoolAllocator<Run>> arrived{};  // that have bound the event
+  boost::container::small_vector<Take, 4> takes{};                       // of the run at hand
 
   const Event& event() const { return *offer.event(); }
   /// The event before this one in the input was the one that the run has bound last.
@@ -482,7 +482,7 @@ void Evaluator::advance(KeyState& state, const Offer& offer, std::vector<Complet
     if (i + 1 != state.runs.size()) run = std::move(state.runs.back());
     state.runs.pop_back();
   }
-  if (offer.input) start(step);
+  if (offer.starts) start(step);
   settle(step);
   if (offer.input) state.last_input = offer.event()->sequence;
   if (automaton_.ambiguous) remove_equal(state.runs);

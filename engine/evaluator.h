@@ -18,6 +18,7 @@ struct Offer {
   nfa::ElementSet elements = 0;     ///< elements (NOTs too) of its type that take this key from it
   std::uint64_t unless = 0;         ///< UNLESS clauses, likewise
   bool input = false;               ///< it is part of the rule's input
+  bool starts = false;              ///< and a first element may accept it
 
   const EventPtr& event() const { return *shown; }
 };

@@ -1,6 +1,8 @@
 #include "engine/key_state.h"
 
+#include <algorithm>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 namespace cepd::engine {
@@ -28,10 +30,25 @@ int compare_keys(std::span<const Value> a, std::span<const Value> b) {
 }
 
 KeyEntry::KeyEntry(const KeyProbe& probe) : hash_(probe.hash) {
-  for (const Value& value : probe.key) key_.push_back(value.copied_to(arena_));
+  std::size_t bytes = 0;
+  for (const Value& value : probe.key) bytes += value.is_text() ? value.text().size() : 0;
+  CEPD_CHECK(bytes <= UINT32_MAX);
+  text_bytes_ = static_cast<std::uint32_t>(bytes);
+  if (bytes > 0) text_ = static_cast<char*>(BlockPool::allocate(bytes));
+  char* end = text_;
+  for (const Value& value : probe.key) {
+    key_.push_back(value);
+    if (value.kind() != Kind::kString || value.text().empty()) continue;  // no key is JSON
+    std::memcpy(end, value.text().data(), value.text().size());
+    key_.back() = Value::string({end, value.text().size()});
+    end += value.text().size();
+  }
 }
 
-KeyEntry::~KeyEntry() { take(); }
+KeyEntry::~KeyEntry() {
+  take();
+  if (text_ != nullptr) BlockPool::release(text_, text_bytes_);
+}
 
 std::string KeyEntry::canonical() const {
   std::string out;
@@ -39,42 +56,37 @@ std::string KeyEntry::canonical() const {
   return out;
 }
 
-KeyState* KeyEntry::find(std::uint32_t rule) const {
-  for (KeyState* state = first_; state != nullptr && state->rule <= rule; state = state->next) {
-    if (state->rule == rule) return state;
-  }
-  return nullptr;
+namespace {
+
+template <class States>
+auto place_of(States& states, std::uint32_t rule) {
+  return std::lower_bound(states.begin(), states.end(), rule,
+                          [](const KeyEntry::OfRule& each, std::uint32_t index) { return each.rule < index; });
 }
 
-KeyState& KeyEntry::add(std::uint32_t rule) {
-  auto state = std::make_unique<KeyState>();
-  state->rule = rule;
-  return add(std::move(state));
+}  // namespace
+
+KeyState* KeyEntry::find(std::uint32_t rule) const {
+  const auto at = place_of(states_, rule);
+  return at != states_.end() && at->rule == rule ? at->state : nullptr;
 }
 
 KeyState& KeyEntry::add(std::unique_ptr<KeyState> owned) {
   KeyState* state = owned.release();
   state->entry = this;
-  KeyState** place = &first_;
-  while (*place != nullptr && (*place)->rule < state->rule) place = &(*place)->next;
-  state->next = *place;
-  *place = state;
+  states_.insert(place_of(states_, state->rule), OfRule{state->rule, state});
   return *state;
 }
 
 void KeyEntry::erase(KeyState& state) {
-  KeyState** place = &first_;
-  while (*place != &state) place = &(*place)->next;
-  *place = state.next;
+  states_.erase(place_of(states_, state.rule));
   delete &state;
 }
 
 std::vector<std::unique_ptr<KeyState>> KeyEntry::take() {
   std::vector<std::unique_ptr<KeyState>> out;
-  for (KeyState* state = std::exchange(first_, nullptr); state != nullptr;) {
-    out.emplace_back(state);
-    state = std::exchange(state->next, nullptr);
-  }
+  for (const OfRule& each : states_) out.emplace_back(each.state);
+  states_.clear();
   return out;
 }
 

@@ -2,9 +2,9 @@
 /// The keys of one lane and what each rule knows of them. Rules with the same KEY share a table, so that an event's key
 /// is looked up once for all of them.
 
+#include <boost/container/deque.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,21 +19,25 @@ namespace cepd::engine {
 
 class KeyEntry;
 
+/// Of matches, in rising order. Empty it takes no memory, unlike std::deque.
+using Times = boost::container::deque<EventTime>;
+
 /// All that one rule knows of one key.
 struct KeyState {
   /// What most have not.
   struct Rare {
-    Runs expired;                 ///< ended by a bound while others of their first event go on: may be reported later
-    std::deque<EventTime> acted;  ///< times of matches whose actions ran, for LIMIT
-    std::deque<EventTime> acted_on_timeout;
+    Runs expired;  ///< ended by a bound while others of their first event go on: may be reported later
+    Times acted;   ///< times of matches whose actions ran, for LIMIT
+    Times acted_on_timeout;
     Marks marks;
 
     /// Marks alone say nothing: they are about runs.
+    static void* operator new(std::size_t bytes) { return BlockPool::allocate(bytes); }
+    static void operator delete(void* block, std::size_t bytes) { BlockPool::release(block, bytes); }
     bool empty() const { return expired.empty() && acted.empty() && acted_on_timeout.empty(); }
   };
 
   KeyEntry* entry = nullptr;
-  KeyState* next = nullptr;             ///< of the same entry, with a greater rule
   std::uint32_t rule = 0;               ///< index into RuleSet::rules
   std::uint32_t due_slot = UINT32_MAX;  ///< in the due queue; UINT32_MAX: not there
   EventTime runs_due = kMaxTime;        ///< at or before the first Run::due; kMaxTime: none
@@ -89,21 +93,26 @@ class KeyEntry {
     key_.assign(probe.key.begin(), probe.key.end());
   }
 
-  KeyState* first() const { return first_; }
+  /// A rule's state, beside its rule so that a look at many touches few of them.
+  struct OfRule {
+    std::uint32_t rule;
+    KeyState* state;
+  };
+  std::span<const OfRule> states() const { return {states_.data(), states_.size()}; }
   KeyState* find(std::uint32_t rule) const;
-  /// Requires that the rule has none.
-  KeyState& add(std::uint32_t rule);
+  /// Requires that its rule has none.
   KeyState& add(std::unique_ptr<KeyState> state);
   void erase(KeyState& state);
-  bool empty() const { return first_ == nullptr; }
+  bool empty() const { return states_.empty(); }
   /// Gives up all states, in the order of rules.
   std::vector<std::unique_ptr<KeyState>> take();
 
  private:
   std::uint64_t hash_ = 0;
   boost::container::small_vector<Value, 1> key_;
-  Arena arena_;  // the text of key_
-  KeyState* first_ = nullptr;
+  char* text_ = nullptr;  // of key_, from the pool
+  std::uint32_t text_bytes_ = 0;
+  boost::container::small_vector<OfRule, 1, PoolAllocator<OfRule>> states_;  // sorted by rule
 };
 
 /// The keys of one KEY clause.

@@ -87,23 +87,26 @@ void Lane::collect(const EventPtr& event, const nfa::KeyWay& way) {
   way.starts.find(*event, starts_);
   // Rules with something under way, and rules that may start, both in their order. A rule that is watched is told of
   // every event.
-  KeyState* state = known == nullptr ? nullptr : known->first();
+  const std::span<const KeyEntry::OfRule> states =
+      known == nullptr ? std::span<const KeyEntry::OfRule>() : known->states();
+  auto state = states.begin();
   auto start = starts_.begin();
-  while (state != nullptr || start != starts_.end()) {
+  while (state != states.end() || start != starts_.end()) {
     const std::uint32_t starting = start == starts_.end() ? UINT32_MAX : way.rules[*start].rule;
-    if (state == nullptr || starting < state->rule) {
-      add_item(event, way.rules[*start++], nullptr, number);
+    if (state == states.end() || starting < state->rule) {
+      add_item(event, way.rules[*start++], nullptr, number, true);
       continue;
     }
-    if (const nfa::RuleEntry* entry = way.find(state->rule)) add_item(event, *entry, state, number);
-    if (state->rule == starting) ++start;
-    state = state->next;
+    const bool starts = starting == state->rule;
+    const nfa::RuleEntry* entry = starts ? &way.rules[*start++] : way.find(state->rule);
+    if (entry != nullptr && (starts || entry->moves || traced_)) add_item(event, *entry, state->state, number, starts);
+    ++state;
   }
   if (!traced_) return;
   const nfa::RuleEntry* entry = way.find(*traced_);
   if (entry == nullptr || (known != nullptr && known->find(*traced_) != nullptr)) return;
   const auto starting = [&](std::uint32_t place) { return way.rules[place].rule == *traced_; };
-  if (std::none_of(starts_.begin(), starts_.end(), starting)) add_item(event, *entry, nullptr, number);
+  if (std::none_of(starts_.begin(), starts_.end(), starting)) add_item(event, *entry, nullptr, number, true);
 }
 
 void Lane::set_trace(std::uint32_t rule, Trace* trace) {
@@ -122,7 +125,7 @@ void Lane::count_missing(const Event& event, const nfa::KeyWay& way) {
   }
 }
 
-void Lane::add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState* state, std::size_t key) {
+void Lane::add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState* state, std::size_t key, bool starts) {
   if (event->shadow && runtimes_[entry.rule].rule().status != plan::Status::kShadow) return;
   if (!is_mine(entry.rule, keys_[key])) return;
   const bool input = entry.input && (!entry.has_from || passes_from(entry.rule, *entry.from, *event));
@@ -131,7 +134,8 @@ void Lane::add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState
   }
   if (!input && entry.unless == 0) return;
   // Elements take nothing from an event that is no input.
-  items_.push_back({entry.rule, state, key, {&event, input ? entry.elements : 0, entry.unless, input}});
+  items_.push_back(
+      {entry.rule, state, key, {&event, input ? entry.elements : 0, entry.unless, input, starts && input}});
 }
 
 bool Lane::passes_from(std::uint32_t rule, const nfa::RuleInput& input, const Event& event) {
@@ -154,9 +158,9 @@ void Lane::collect_several(const EventPtr& event, const nfa::RuleInput& input) {
     key.table = rules_->dispatch->table(input.rule);
     const KeyEntry* known = tables_[key.table].find({key.hash, key.values});
     const std::size_t number = key_count_++;
-    const nfa::RuleEntry entry{input.rule, way.input, input.has_from, way.elements, way.unless, &input};
+    const nfa::RuleEntry entry{input.rule, way.input, input.has_from, true, way.elements, way.unless, &input};
     const std::size_t before = items_.size();
-    add_item(event, entry, known == nullptr ? nullptr : known->find(input.rule), number);
+    add_item(event, entry, known == nullptr ? nullptr : known->find(input.rule), number, true);
     if (items_.size() == before) continue;
     const auto same =
         std::find_if(items_.begin() + static_cast<std::ptrdiff_t>(first), std::prev(items_.end()),
@@ -166,6 +170,7 @@ void Lane::collect_several(const EventPtr& event, const nfa::RuleInput& input) {
     same->offer.elements |= again.elements;
     same->offer.unless |= again.unless;
     same->offer.input = same->offer.input || again.input;
+    same->offer.starts = same->offer.starts || again.starts;
     items_.pop_back();
   }
   if (any_key) return;
@@ -307,8 +312,8 @@ void Lane::add_partial_matches(std::vector<RuleCounts>& counts, EventTime waterm
   MatchWalk walk;
   for (const KeyTable& table : tables_) {
     table.each([&](const KeyEntry& entry) {
-      for (const KeyState* state = entry.first(); state != nullptr; state = state->next) {
-        counts[state->rule].partial_matches += runtimes_[state->rule].partial_matches(*state, watermark, walk);
+      for (const auto& [rule, state] : entry.states()) {
+        counts[rule].partial_matches += runtimes_[rule].partial_matches(*state, watermark, walk);
       }
     });
   }

@@ -103,7 +103,7 @@ class Lane {
   void collect(const EventPtr& event, const nfa::TypeDispatch& dispatch);
   void collect(const EventPtr& event, const nfa::KeyWay& way);
   void collect_several(const EventPtr& event, const nfa::RuleInput& input);
-  void add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState* state, std::size_t key);
+  void add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState* state, std::size_t key, bool starts);
   void count_missing(const Event& event, const nfa::KeyWay& way);
   bool read_key(const List<dsl::plan::FieldRef>& fields, const Event& event, EventKey& key) const;
   bool is_mine(std::uint32_t rule, const EventKey& key) const;

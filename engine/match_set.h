@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/event.h"
+#include "engine/marks.h"
 #include "nfa/eval.h"
 
 namespace cepd::engine {
@@ -56,10 +57,10 @@ inline constexpr std::uint64_t kManyMatches = std::uint64_t{1} << 62;
 
 /// What of a set still counts for one rule: WITHIN and the SKIP policies by the start, CONSUME by marks.
 struct Alive {
-  EventTime oldest_time = kMinTime;                            ///< first events before it are too old
-  std::uint64_t oldest_sequence = 0;                           ///< likewise, by AFTER MATCH
-  const std::vector<std::uint64_t>* dropped_starts = nullptr;  ///< sorted; none: no such
-  const std::vector<std::uint64_t>* used = nullptr;            ///< events of taken matches, sorted; likewise
+  EventTime oldest_time = kMinTime;           ///< first events before it are too old
+  std::uint64_t oldest_sequence = 0;          ///< likewise, by AFTER MATCH
+  const Sequences* dropped_starts = nullptr;  ///< sorted; none: no such
+  const Sequences* used = nullptr;            ///< events of taken matches, sorted; likewise
 
   bool start(const Start& start) const;
   /// False when nothing that began at or before `newest` counts.

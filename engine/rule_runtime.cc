@@ -92,13 +92,11 @@ void RuleRuntime::finish(KeyState& key, EventTime now, Workspace& work) {
       if (trace_ != nullptr) trace_->by_having(candidate);
       return true;
     });
-    counts_.by_policy += take_matches(
-        rule(), work.candidates,
-        [&](const Candidate& candidate) {
-          drop(key, candidate.bound, work);
-          report_match(key, MatchKind::kMatch, candidate.bound, candidate.time, work);
-        },
-        trace_);
+    const auto take = [&](const Candidate& candidate) {
+      drop(key, candidate.bound, work);
+      report_match(key, MatchKind::kMatch, candidate.bound, candidate.time, work);
+    };
+    counts_.by_policy += take_matches(rule(), work.candidates, std::ref(take), trace_);
     forget_dropped(key, now, work);
   }
   if (rule().on_timeout) report_timeouts(key, work);

@@ -10,12 +10,13 @@
 #include <span>
 #include <vector>
 
+#include "base/block_pool.h"
 #include "engine/match_set.h"
 #include "nfa/network.h"
 
 namespace cepd::engine {
 
-using BoundList = boost::container::small_vector<Bound, 2>;
+using BoundList = boost::container::small_vector<Bound, 2, PoolAllocator<Bound>>;
 
 /// How far a partial match is in one group.
 struct GroupProgress {
@@ -45,7 +46,7 @@ struct Run {
 };
 
 /// Most keys have one.
-using Runs = boost::container::small_vector<Run, 1>;
+using Runs = boost::container::small_vector<Run, 1, PoolAllocator<Run>>;
 
 /// Returns how many were erased.
 template <class Gone>

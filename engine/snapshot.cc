@@ -57,12 +57,12 @@ EventPtr read_event(Reader& in, const StoredPlan& plan) {
   return event.build();
 }
 
-void write_times(Writer& out, const std::deque<EventTime>& times) {
+void write_times(Writer& out, const Times& times) {
   out.number(times.size());
   for (const EventTime time : times) out.time(time);
 }
 
-void read_times(Reader& in, std::deque<EventTime>& times) {
+void read_times(Reader& in, Times& times) {
   const std::size_t count = in.count();
   for (std::size_t i = 0; i < count && in.ok(); ++i) times.push_back(in.time());
 }
@@ -239,12 +239,12 @@ class StateReader {
   std::vector<CellPtr> cells_;
 };
 
-void write_sequences(Writer& out, const std::vector<std::uint64_t>& sequences) {
+void write_sequences(Writer& out, const Sequences& sequences) {
   out.number(sequences.size());
   for (const std::uint64_t sequence : sequences) out.number(sequence);
 }
 
-void read_sequences(Reader& in, std::vector<std::uint64_t>& sequences) {
+void read_sequences(Reader& in, Sequences& sequences) {
   const std::size_t count = in.count();
   for (std::size_t i = 0; i < count && in.ok(); ++i) sequences.push_back(in.number());
 }

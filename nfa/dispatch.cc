@@ -18,6 +18,7 @@ void append_field(std::string& out, const plan::FieldRef& ref) {
 }  // namespace
 
 const RuleEntry* KeyWay::find(std::uint32_t rule) const {
+  if (!places_.empty()) return places_[rule] == 0 ? nullptr : &rules[places_[rule] - 1];
   const auto it = std::lower_bound(rules.begin(), rules.end(), rule,
                                    [](const RuleEntry& entry, std::uint32_t index) { return entry.rule < index; });
   return it != rules.end() && it->rule == rule ? &*it : nullptr;
@@ -66,8 +67,10 @@ TypeDispatch Dispatch::compile(const Network& network, const Inputs& inputs, Typ
       out.ways.back().table = table_of_[input.rule];
       out.ways.back().key = entry.key;
     }
+    const Automaton& automaton = network.automaton(input.rule);
+    const bool moves = entry.unless != 0 || (entry.elements & automaton.moving) != 0 || automaton.looks_at_next;
     out.ways[it->second].rules.push_back(
-        {input.rule, entry.input, input.has_from, entry.elements, entry.unless, &input});
+        {input.rule, entry.input, input.has_from, moves, entry.elements, entry.unless, &input});
   }
   for (KeyWay& way : out.ways) {
     for (std::uint32_t place = 0; place < way.rules.size(); ++place) {
@@ -77,6 +80,11 @@ TypeDispatch Dispatch::compile(const Network& network, const Inputs& inputs, Typ
       way.starts.add(place, network.rules().rules[entry.rule], starts & entry.elements, type);
     }
     way.starts.finish();
+    // Worth a table where a good part of all rules is in it.
+    const std::size_t rules = network.rules().rules.size();
+    if (way.rules.size() * 8 < rules) continue;
+    way.places_.resize(rules);
+    for (std::uint32_t place = 0; place < way.rules.size(); ++place) way.places_[way.rules[place].rule] = place + 1;
   }
   return out;
 }

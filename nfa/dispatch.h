@@ -18,6 +18,7 @@ struct RuleEntry {
   std::uint32_t rule = 0;
   bool input = false;  ///< the event is part of the rule's input (where FROM takes it)
   bool has_from = false;
+  bool moves = false;               ///< it can do something to a partial match under way
   ElementSet elements = 0;          ///< elements (NOT and UNTIL too) that take their key in this way
   std::uint64_t unless = 0;         ///< UNLESS clauses, likewise
   const RuleInput* from = nullptr;  ///< for its FROM
@@ -33,6 +34,10 @@ struct KeyWay {
 
   /// Null when the event is nothing to the rule.
   const RuleEntry* find(std::uint32_t rule) const;
+
+ private:
+  friend class Dispatch;
+  std::vector<std::uint32_t> places_;  // by rule: its place in `rules` + 1, 0 for none; empty where few have one
 };
 
 struct TypeDispatch {

@@ -24,9 +24,10 @@ class Evaluator {
       : scope_(scope), scratch_(scratch), errors_(errors) {}
 
   Value eval(const plan::Expr& expr) {
-    // What stands on either side of most comparisons, without the jump table of a visit.
+    // Most comparisons and what stands on their sides, without the jump table of a visit.
     if (const auto* field = std::get_if<plan::FieldRef>(&expr.node)) return (*this)(*field);
     if (const auto* constant = std::get_if<plan::Constant>(&expr.node)) return constant->value();
+    if (const auto* binary = std::get_if<plan::Binary>(&expr.node)) return (*this)(*binary);
     return std::visit(*this, expr.node);
   }
 
