@@ -50,6 +50,21 @@ class HttpSource(CepdTest):
         self.assertEqual(daemon.end(), 0)
         self.assertRegex(daemon.log(), "10 messages read, 10 events handled")
 
+    def test_lanes_hold_nothing_back_and_keep_the_order(self):
+        # No save, which would bring everything out as well.
+        self.settings(engine={"lanes": 4}, state={"interval": "1h"})
+        daemon = self.run_daemon()
+        for count in range(1, 4):
+            self.send(self.event(k=count))
+            self.assertEqual(self.seen(count, daemon), list(range(count)))
+        many = [json.dumps(self.event(kind, k=k)) for k in range(400) for kind in "aab"]
+        self.assertEqual(self.send("\n".join(many), "application/x-ndjson"), (202, '{"accepted":1200}\n'))
+        self.assertEqual(self.seen(1203, daemon), list(range(1203)))
+        pairs = self.wait_lines("pair.jsonl", 400, daemon)
+        self.assertEqual([line["match"]["key"]["k"] for line in pairs], list(range(400)))
+        self.assertEqual(daemon.end(), 0)
+        self.assertRegex(daemon.log(), "1203 messages read, 1203 events handled")
+
     def test_bad_events_are_taken_and_kept_aside(self):
         daemon = self.run_daemon()
         lines = [json.dumps(self.event("a")), "no JSON", '{"type":"a"}', json.dumps(self.event("b"))]
