@@ -17,6 +17,38 @@ namespace {
 
 namespace plan = dsl::plan;
 
+const Event* nth(std::span<const Bound> list, plan::ElementId element, std::int64_t n) {
+  for (const Bound& bound : list) {
+    if (bound.element == element && n-- == 0) return bound.event;
+  }
+  return nullptr;
+}
+
+const Event* nth_last(std::span<const Bound> list, plan::ElementId element, std::int64_t n) {
+  for (auto bound = list.rbegin(); bound != list.rend(); ++bound) {
+    if (bound->element == element && n-- == 0) return bound->event;
+  }
+  return nullptr;
+}
+
+const Event* subject(const plan::FieldRef& node, const Scope& scope) {
+  switch (node.subject) {
+    case plan::Subject::kTested:
+      return scope.tested;
+    case plan::Subject::kPrevious:
+      return scope.bound.empty() ? nullptr : scope.bound.back().event;
+    case plan::Subject::kFirst:
+      return nth(scope.bound, node.element, 0);
+    case plan::Subject::kLast:
+      return nth_last(scope.bound, node.element, 0);
+    case plan::Subject::kIndex:
+      // -(index + 1) exists for the smallest index too.
+      return node.index >= 0 ? nth(scope.bound, node.element, node.index)
+                             : nth_last(scope.bound, node.element, -(node.index + 1));
+  }
+  return nullptr;
+}
+
 /// One evaluation. Conditions are small trees, so it recurses; the parser bounds their depth.
 class Evaluator {
  public:
@@ -32,10 +64,7 @@ class Evaluator {
   }
 
   Value operator()(const plan::Constant& node) const { return node.value(); }
-  Value operator()(const plan::FieldRef& node) const {
-    const Event* event = subject(node);
-    return event == nullptr ? Value::null() : read_property(node, *event, *scope_.fields);
-  }
+  Value operator()(const plan::FieldRef& node) const { return read_field(node, scope_); }
   Value operator()(const plan::KeyRef& node) const {
     CEPD_CHECK(node.index < scope_.key.size());
     return scope_.key[node.index];
@@ -128,37 +157,6 @@ class Evaluator {
   }
 
  private:
-  const Event* subject(const plan::FieldRef& node) const {
-    switch (node.subject) {
-      case plan::Subject::kTested:
-        return scope_.tested;
-      case plan::Subject::kPrevious:
-        return scope_.bound.empty() ? nullptr : scope_.bound.back().event;
-      case plan::Subject::kFirst:
-        return nth(node.element, 0);
-      case plan::Subject::kLast:
-        return nth_last(node.element, 0);
-      case plan::Subject::kIndex:
-        // -(index + 1) exists for the smallest index too.
-        return node.index >= 0 ? nth(node.element, node.index) : nth_last(node.element, -(node.index + 1));
-    }
-    return nullptr;
-  }
-
-  const Event* nth(plan::ElementId element, std::int64_t n) const {
-    for (const Bound& bound : scope_.bound) {
-      if (bound.element == element && n-- == 0) return bound.event;
-    }
-    return nullptr;
-  }
-
-  const Event* nth_last(plan::ElementId element, std::int64_t n) const {
-    for (auto bound = scope_.bound.rbegin(); bound != scope_.bound.rend(); ++bound) {
-      if (bound->element == element && n-- == 0) return bound->event;
-    }
-    return nullptr;
-  }
-
   /// A condition's value: true, false or null for unknown.
   Value truth(const Value& v) { return v.kind() == Kind::kBool || v.is_null() ? v : failed(errors_); }
   static Value inverted(const Value& v) { return v.is_null() ? v : Value::boolean(!v.as_bool()); }
@@ -234,6 +232,11 @@ bool holds(std::span<const plan::ExprPtr> conditions, const Scope& scope, Arena&
     if (v.kind() != Kind::kBool && !v.is_null()) ++errors.count;
     return v.is_true();
   });
+}
+
+Value read_field(const plan::FieldRef& ref, const Scope& scope) {
+  const Event* event = subject(ref, scope);
+  return event == nullptr ? Value::null() : read_property(ref, *event, *scope.fields);
 }
 
 Value read_property(const plan::FieldRef& ref, const Event& event, const FieldPlan& fields) {

@@ -38,6 +38,9 @@ Value evaluate(const dsl::plan::Expr& expr, const Scope& scope, Arena& scratch, 
 /// Three-valued logic at its end: only true accepts. True for an empty list.
 bool holds(std::span<const dsl::plan::ExprPtr> conditions, const Scope& scope, Arena& scratch, EvalErrors& errors);
 
+/// What `ref` names in the scope.
+Value read_field(const dsl::plan::FieldRef& ref, const Scope& scope);
+
 /// The property of `event` that `ref` names, whatever its subject.
 Value read_property(const dsl::plan::FieldRef& ref, const Event& event, const FieldPlan& fields);
 

@@ -144,6 +144,36 @@ class Names {
     }
     return notes;
   }
+  /// `o.order_id`, `order_id`.
+  std::string field_text(const plan::FieldRef& ref) const {
+    const std::string property = ref.property == plan::Property::kTime   ? "ts"
+                                 : ref.property == plan::Property::kType ? "type"
+                                 : ref.property == plan::Property::kMade ? "whether a rule made it"
+                                                                         : to_string(ref.path);
+    switch (ref.subject) {
+      case plan::Subject::kTested:
+        break;
+      case plan::Subject::kPrevious:
+        return "prev(" + property + ")";
+      case plan::Subject::kFirst:
+        return "first(" + element(ref.element).name + "." + property + ")";
+      case plan::Subject::kLast:
+        return element(ref.element).name + "." + property;
+      case plan::Subject::kIndex:
+        return element(ref.element).name + "[" + std::to_string(ref.index) + "]." + property;
+    }
+    return property;
+  }
+  /// What partial matches in a state are found by, instead of looking at each.
+  std::string equal_text(const EqualLookBack& equal) const {
+    std::vector<std::string> tested;
+    for (const auto& [of, field] : equal.elements) {
+      if (std::string text = field_text(field); std::find(tested.begin(), tested.end(), text) == tested.end()) {
+        tested.push_back(std::move(text));
+      }
+    }
+    return "found by " + boost::algorithm::join(tested, " or ") + " = " + field_text(equal.of);
+  }
   static std::string contiguity(plan::Contiguity contiguity) {
     switch (contiguity) {
       case plan::Contiguity::kSkipTillNext:
@@ -233,6 +263,7 @@ std::string explain(const Network& network, std::size_t index) {
           names.edge_text(edge) + " take " + names.elements(edge.elements, " or ") + " -> " + names.state_name(edge.to),
           names.edge_notes(state, edge));
     }
+    if (const auto& equal = network.look_back(index).states[i].equal) line(names.equal_text(*equal), {});
     for (const std::string& note : names.state_notes(state, true)) line(note, {});
   }
   return out + "\n";

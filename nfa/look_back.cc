@@ -69,6 +69,7 @@ AtState directly(const plan::Rule& rule, const Automaton& automaton, const State
     for (const plan::JointCondition& joint : rule.elements[element].joint) add_condition(*joint.condition, out);
   }
   for (const plan::EventTest& unless : rule.unless) add_test(unless, out);
+  if (!out.at_next) out.equal = equal_look_back_of(rule, tested);
   return out;
 }
 

@@ -2,9 +2,11 @@
 /// What of a partial match can still matter to a condition or bound, by state: partial matches that agree in it behave
 /// alike from there on, and the engine moves them together (engine/match_set.h).
 
+#include <optional>
 #include <vector>
 
 #include "nfa/automaton.h"
+#include "nfa/equal_look_back.h"
 
 namespace cepd::nfa {
 
@@ -14,6 +16,7 @@ struct LookBack {
     bool last = false;        ///< the event bound last matters: prev(), the bound of a link, NEXT, CONSECUTIVE
     ElementSet moved_by = 0;  ///< elements (NOTs and UNTILs too) whose events can do something to a partial match here
     bool at_next = false;     ///< so can the very next event of the input, whatever it is
+    std::optional<EqualLookBack> equal;  ///< what those events must equal it in; none also where at_next
     bool operator==(const AtState&) const = default;
   };
   std::vector<AtState> states;  ///< by StateId

@@ -4,21 +4,12 @@
 #include <optional>
 #include <utility>
 
+#include "nfa/conjuncts.h"
+
 namespace cepd::nfa {
 namespace {
 
 namespace plan = dsl::plan;
-
-/// The parts of a condition that must all be true.
-void add_conjuncts(const plan::Expr& condition, std::vector<const plan::Expr*>& out) {
-  const auto* both = std::get_if<plan::Binary>(&condition.node);
-  if (both != nullptr && both->op == plan::BinaryOp::kAnd) {
-    add_conjuncts(*both->left, out);
-    add_conjuncts(*both->right, out);
-    return;
-  }
-  out.push_back(&condition);
-}
 
 /// Where a field of the tested event stands.
 std::optional<std::size_t> slot_of(const plan::Expr& expr, TypeId type) {
@@ -140,11 +131,8 @@ bool StartIndex::add_range(std::uint32_t place, const plan::Expr& condition, Typ
 
 void StartIndex::add(std::uint32_t place, const plan::Rule& rule, plan::ElementSet elements, TypeId type) {
   for (; elements != 0; elements &= elements - 1) {
-    std::vector<const plan::Expr*> conjuncts;
-    for (const plan::ExprPtr& condition :
-         rule.elements[static_cast<std::size_t>(__builtin_ctzll(elements))].test.conditions) {
-      add_conjuncts(*condition, conjuncts);
-    }
+    const std::vector<const plan::Expr*> conjuncts =
+        conjuncts_of(rule.elements[static_cast<std::size_t>(__builtin_ctzll(elements))].test);
     const auto any = [&](bool (StartIndex::*index)(std::uint32_t, const plan::Expr&, TypeId)) {
       return std::any_of(conjuncts.begin(), conjuncts.end(),
                          [&](const plan::Expr* each) { return (this->*index)(place, *each, type); });
