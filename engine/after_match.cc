@@ -61,7 +61,7 @@ bool drops(const plan::Rule& rule, std::span<const Bound> taken, std::span<const
 void mark_dropped(const plan::Rule& rule, std::span<const Bound> taken, Marks& marks) {
   switch (rule.policy) {
     case plan::Policy::kConsume:
-      for (const Bound& bound : taken) Marks::add(marks.used, bound.event->sequence);
+      for (const Bound& bound : taken) marks.used.insert(bound.event->sequence);
       break;
     case plan::Policy::kNoSkip:
       break;
@@ -69,7 +69,7 @@ void mark_dropped(const plan::Rule& rule, std::span<const Bound> taken, Marks& m
       marks.oldest = std::max(marks.oldest, taken.back().event->sequence + 1);
       break;
     case plan::Policy::kSkipToNext:
-      Marks::add(marks.starts, taken.front().event->sequence);
+      marks.starts.insert(taken.front().event->sequence);
       break;
     case plan::Policy::kSkipToFirst:
       marks.oldest = std::max(marks.oldest, sequence_of(taken, rule.policy_element, true));

@@ -4,60 +4,20 @@
 
 namespace cepd::engine {
 
-namespace {
-constexpr std::size_t kWidth = 4;
-}
-
-void DueQueue::put(std::size_t slot, const Entry& entry) {
-  heap_[slot] = entry;
-  entry.key->due_slot = static_cast<std::uint32_t>(slot);
-}
-
-void DueQueue::up(std::size_t slot) {
-  const Entry entry = heap_[slot];
-  while (slot > 0 && entry.before(heap_[(slot - 1) / kWidth])) {
-    put(slot, heap_[(slot - 1) / kWidth]);
-    slot = (slot - 1) / kWidth;
-  }
-  put(slot, entry);
-}
-
-void DueQueue::down(std::size_t slot) {
-  const Entry entry = heap_[slot];
-  for (;;) {
-    const std::size_t first = slot * kWidth + 1;
-    if (first >= heap_.size()) break;
-    std::size_t least = first;
-    for (std::size_t child = first + 1; child < std::min(first + kWidth, heap_.size()); ++child) {
-      if (heap_[child].before(heap_[least])) least = child;
-    }
-    if (!heap_[least].before(entry)) break;
-    put(slot, heap_[least]);
-    slot = least;
-  }
-  put(slot, entry);
-}
-
 void DueQueue::set(KeyState& key, EventTime time) {
-  if (key.due_slot == UINT32_MAX) {
-    if (time == kMaxTime) return;
-    heap_.push_back({time, (*levels_)[key.rule], &key});
-    up(heap_.size() - 1);
-    return;
-  }
+  const auto placed = [](const Entry& entry, std::size_t slot) {
+    entry.key->due_slot = static_cast<std::uint32_t>(slot);
+  };
   const std::size_t slot = key.due_slot;
-  if (time == kMaxTime) {
+  if (slot == UINT32_MAX) {
+    if (time != kMaxTime) heap_.push({time, (*levels_)[key.rule], &key}, placed);
+  } else if (time == kMaxTime) {
     key.due_slot = UINT32_MAX;
-    const Entry last = heap_.back();
-    heap_.pop_back();
-    if (last.key == &key) return;
-    put(slot, last);
-  } else {
-    if (heap_[slot].time == time) return;
+    heap_.erase(slot, placed);
+  } else if (heap_[slot].time != time) {
     heap_[slot].time = time;
+    heap_.moved(slot, placed);
   }
-  up(slot);
-  down(slot);
 }
 
 std::span<KeyState* const> DueQueue::take(EventTime time, std::uint32_t level) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/key_state.h"
+#include "engine/slot_heap.h"
 
 namespace cepd::engine {
 
@@ -40,13 +41,9 @@ class DueQueue {
     KeyState* key;
     bool before(const Entry& other) const { return time != other.time ? time < other.time : level < other.level; }
   };
-  void put(std::size_t slot, const Entry& entry);
-  void up(std::size_t slot);
-  void down(std::size_t slot);
-
   const std::vector<std::uint32_t>* levels_;
   std::vector<KeyState*> taken_;
-  std::vector<Entry> heap_;  // 4-ary, earliest first; each key knows its slot
+  SlotHeap<Entry> heap_;  // each key knows its slot
 };
 
 }  // namespace cepd::engine

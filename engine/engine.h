@@ -43,6 +43,9 @@ struct EngineOptions {
   /// With several lanes: most events that are given to them together, at least 1. Larger: less work beside the events,
   /// matches further behind them.
   std::size_t lane_batch = 512;
+  /// From how many on the partial matches (sets of them, where they are kept in sets) of a rule and key are indexed;
+  /// fewer are looked at one by one. Changes no result.
+  std::size_t index_runs_from = 32;
   /// Partial matches keep the original bytes of their events, for matches printed with whole events.
   bool keep_raw = false;
 };

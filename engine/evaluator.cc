@@ -48,14 +48,16 @@ struct Evaluator::Step {
   bool adjacent(const Run& run) const { return run.last_sequence == state.last_input; }
 };
 
-Evaluator::Evaluator(const nfa::Network& network, std::size_t rule, std::optional<Micros> state_ttl)
+Evaluator::Evaluator(const nfa::Network& network, std::size_t rule, std::optional<Micros> state_ttl,
+                     std::size_t index_from)
     : network_(network),
       rule_(network.rules().rules[rule]),
       automaton_(network.automaton(rule)),
       look_back_(network.look_back(rule)),
       bound_(rule_.within    ? rule_.within
              : rule_.bounded ? std::nullopt
-                             : state_ttl) {}
+                             : state_ttl),
+      index_from_(index_from) {}
 
 Alive Evaluator::alive(const KeyState& state, EventTime now) const {
   return sets() ? alive_in_sets(state, now) : Alive{};  // of single ones what does not count is gone
@@ -272,7 +274,7 @@ bool Evaluator::stays(Run& run, Step& step) {
     return false;
   }
   set_due(run, open);
-  step.state.runs_due = std::min(step.state.runs_due, run.due);
+  step.state.note_due(static_cast<std::size_t>(&run - step.state.runs.data()));
   return true;
 }
 
@@ -374,24 +376,28 @@ void Evaluator::settle(Step& step) {
   Runs& runs = step.state.runs;
   const std::size_t before = runs.size();
   for (Run& run : step.arrived) {
-    step.state.runs_due = std::min(step.state.runs_due, run.due);
     // The event itself is among what conditions ahead may read of it: no older run is like it.
     const bool is_new = !run.bound.empty() && run.bound.back().event == step.offer.event().get();
-    Run* same = nullptr;
-    for (std::size_t i = 0; sets() && !is_new && before <= kFewRuns && i < before && same == nullptr; ++i) {
-      if (runs[i].same_place(run)) same = &runs[i];
+    std::size_t same = before;
+    if (sets() && !is_new && before <= kFewRuns) {
+      for (same = 0; same < before && !runs[same].same_place(run);) ++same;
     }
-    if (same == nullptr) {
-      runs.push_back(std::move(run));
-      continue;
+    if (same == before) {
+      step.state.add_run(std::move(run));
+      same = runs.size() - 1;
+    } else {
+      if (step.state.index) step.state.index->joined(run.set.count());
+      Run& into = runs[same];
+      into.set.join_new(std::move(run.set));
+      into.last_time = run.last_time;
+      into.last_sequence = run.last_sequence;
+      if (bound_) into.set.cut(saturating_add(step.event().time, -*bound_));
+      set_due(into, open_until(into, true));
     }
-    same->set.join_new(std::move(run.set));
-    same->last_time = run.last_time;
-    same->last_sequence = run.last_sequence;
-    if (bound_) same->set.cut(saturating_add(step.event().time, -*bound_));
-    set_due(*same, open_until(*same, true));
+    step.state.note_due(same);
   }
   if (sets() && runs.size() >= step.state.merge_at) {
+    step.state.index.reset();
     merge(runs);
     step.state.merge_at = static_cast<std::uint32_t>(2 * (runs.size() + kFewRuns));
   }
@@ -431,6 +437,7 @@ void Evaluator::take_over(KeyState& state, EventTime now) const {
     }
   }
   state.sets = sets();
+  state.index.reset();
   state.runs_due = kMaxTime;
   for (Run& run : state.runs) {
     set_due(run, open_until(run, run.last_sequence == state.last_input));
@@ -468,19 +475,38 @@ void Evaluator::split(KeyState& state, EventTime now) const {
   if (state.rare) state.rare->marks = {};
 }
 
+/// Makes an index where there are many runs, and drops it where there are few again.
+void Evaluator::see_to_index(KeyState& state) const {
+  if (state.index) {
+    if (state.runs.size() < index_from_ / 2) state.index.reset();
+  } else if (state.runs.size() >= index_from_ && !automaton_.ambiguous && trace_ == nullptr) {
+    state.index = std::make_unique<RunIndex>(look_back_, network_.fields(), state.runs);
+  }
+}
+
 void Evaluator::advance(KeyState& state, const Offer& offer, std::vector<Completed>& completed, Arena& scratch) {
   Step step{state, offer, completed, scratch};
   state.sets = sets();
   const std::size_t complete_before = completed.size();
-  for (std::size_t i = 0; i < state.runs.size();) {
+  see_to_index(state);
+  const bool marked = state.rare && !state.rare->marks.empty();
+  const Alive alive = marked ? alive_in_sets(state, step.event().time) : Alive{};
+  const auto is_dropped = [&](Run& run) {
+    if (!marked) return false;
+    run.set.cut_dead(alive);
+    return run.set.empty();
+  };
+  const auto stays_at = [&](std::size_t i) {
     Run& run = state.runs[i];
-    if (untouched(run, step) || move(run, step)) {
-      ++i;
-      continue;
-    }
-    // Their order means nothing: the last one takes the place.
-    if (i + 1 != state.runs.size()) run = std::move(state.runs.back());
-    state.runs.pop_back();
+    const bool stays = untouched(run, step) || (!is_dropped(run) && move(run, step));
+    if (!stays) state.remove_run(i);
+    return stays;
+  };
+  if (state.index) {
+    for (const std::uint32_t i : state.index->find(offer, errors_)) stays_at(i);
+    state.runs_due = state.index->first_due();
+  } else {
+    for (std::size_t i = 0; i < state.runs.size();) i += stays_at(i) ? 1 : 0;
   }
   if (offer.starts) start(step);
   settle(step);

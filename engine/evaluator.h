@@ -8,20 +8,10 @@
 #include <vector>
 
 #include "engine/key_state.h"
+#include "engine/offer.h"
 #include "engine/trace.h"
 
 namespace cepd::engine {
-
-/// One event as one key of one rule meets it.
-struct Offer {
-  const EventPtr* shown = nullptr;  ///< outlives the offer
-  nfa::ElementSet elements = 0;     ///< elements (NOTs too) of its type that take this key from it
-  std::uint64_t unless = 0;         ///< UNLESS clauses, likewise
-  bool input = false;               ///< it is part of the rule's input
-  bool starts = false;              ///< and a first element may accept it
-
-  const EventPtr& event() const { return *shown; }
-};
 
 /// Partial matches that are complete.
 struct Completed {
@@ -33,7 +23,8 @@ struct Completed {
 /// The matching of one rule. Holds no partial match itself. One thread.
 class Evaluator {
  public:
-  Evaluator(const nfa::Network& network, std::size_t rule, std::optional<Micros> state_ttl);
+  /// `index_from`: from how many runs of a key on they are found by an index.
+  Evaluator(const nfa::Network& network, std::size_t rule, std::optional<Micros> state_ttl, std::size_t index_from);
 
   /// Requires events of a key in the total order, and expire() called for every deadline before the event's time.
   /// Appends what is complete with this event to `completed`; those partial matches may go on.
@@ -94,6 +85,7 @@ class Evaluator {
   void arrive(Run run, Step& step);
   bool stays(Run& run, Step& step);
   void settle(Step& step);
+  void see_to_index(KeyState& state) const;
   static void merge(Runs& runs);
   void mark_completed(KeyState& state, const std::vector<Completed>& completed, std::size_t from) const;
 
@@ -109,6 +101,7 @@ class Evaluator {
   EventTime bound_end(const Run& run) const;
   std::optional<EventTime> absence_due(const Run& run, const nfa::Branch& branch) const;
   bool may_end(const Run& run, const nfa::Branch& branch) const;
+  bool outlives(KeyState& state, std::size_t at, EventTime now, std::vector<Completed>& completed, Runs& expired);
   nfa::BranchSet complete_by(Run& run, EventTime now, std::vector<Completed>& completed) const;
 
   const nfa::Network& network_;
@@ -116,6 +109,7 @@ class Evaluator {
   const nfa::Automaton& automaton_;
   const nfa::LookBack& look_back_;
   std::optional<Micros> bound_;  ///< WITHIN, or the state TTL where nothing bounds a match
+  std::size_t index_from_;
   nfa::EvalErrors errors_;
   Trace* trace_ = nullptr;
 };

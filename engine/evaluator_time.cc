@@ -110,33 +110,41 @@ nfa::BranchSet Evaluator::complete_by(Run& run, EventTime now, std::vector<Compl
   return closed;
 }
 
+/// False when the run is over.
+bool Evaluator::outlives(KeyState& state, std::size_t at, EventTime now, std::vector<Completed>& completed,
+                         Runs& expired) {
+  Run& run = state.runs[at];
+  if (run.due <= now) {
+    const nfa::BranchSet closed = complete_by(run, now, completed);
+    run.branches &= ~closed;
+    const EventTime open = open_until(run, run.last_sequence == state.last_input);
+    if (std::min(open, bound_end(run)) <= now) {
+      if (closed != 0) return false;
+      const bool by_ttl = !rule_.within && open > now;
+      if (trace_ != nullptr) trace_->expired(run, by_ttl);
+      if (!by_ttl && rule_.on_timeout) expired.push_back(std::move(run));
+      return false;
+    }
+    set_due(run, open);
+  }
+  if (bound_ && sets()) run.set.cut(saturating_add(now, Micros(1) - *bound_));
+  state.note_due(at);
+  return true;
+}
+
 void Evaluator::expire(KeyState& state, EventTime now, std::vector<Completed>& completed, Runs& expired) {
   const std::size_t complete_before = completed.size();
+  const auto stays_at = [&](std::size_t i) {
+    const bool stays = outlives(state, i, now, completed, expired);
+    if (!stays) state.remove_run(i);
+    return stays;
+  };
   state.runs_due = kMaxTime;
-  for (std::size_t i = 0; i < state.runs.size();) {
-    Run& run = state.runs[i];
-    bool over = false;
-    if (run.due <= now) {
-      const nfa::BranchSet closed = complete_by(run, now, completed);
-      run.branches &= ~closed;
-      const EventTime open = open_until(run, run.last_sequence == state.last_input);
-      over = std::min(open, bound_end(run)) <= now;
-      if (!over) set_due(run, open);
-      if (over && closed == 0) {
-        const bool by_ttl = !rule_.within && open > now;
-        if (trace_ != nullptr) trace_->expired(run, by_ttl);
-        if (!by_ttl && rule_.on_timeout) expired.push_back(std::move(run));
-      }
-    }
-    if (!over) {
-      if (bound_ && sets()) run.set.cut(saturating_add(now, Micros(1) - *bound_));
-      state.runs_due = std::min(state.runs_due, run.due);
-      ++i;
-      continue;
-    }
-    // Their order means nothing: the last one takes the place.
-    if (i + 1 != state.runs.size()) run = std::move(state.runs.back());
-    state.runs.pop_back();
+  if (state.index) {
+    for (const std::uint32_t i : state.index->take_due(now)) stays_at(i);
+    state.runs_due = state.index->first_due();
+  } else {
+    for (std::size_t i = 0; i < state.runs.size();) i += stays_at(i) ? 1 : 0;
   }
   mark_completed(state, completed, complete_before);
   for (std::size_t i = complete_before; i < completed.size(); ++i) {

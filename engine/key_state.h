@@ -14,6 +14,7 @@
 #include "base/value.h"
 #include "engine/marks.h"
 #include "engine/run.h"
+#include "engine/run_index.h"
 
 namespace cepd::engine {
 
@@ -43,7 +44,8 @@ struct KeyState {
   EventTime runs_due = kMaxTime;        ///< at or before the first Run::due; kMaxTime: none
   std::uint64_t last_input = 0;         ///< sequence of the last event of the input
   Runs runs;
-  std::uint32_t merge_at = 32;  ///< number of runs at which it is looked whether some have come to agree
+  std::uint32_t merge_at = 32;      ///< number of runs at which it is looked whether some have come to agree
+  std::unique_ptr<RunIndex> index;  ///< of `runs`, where there are many; null: none
   std::unique_ptr<Rare> rare;
   std::uint32_t changed_slot = UINT32_MAX;  ///< in the list of what changed since the last save
   bool stored = false;                      ///< the backend has a record of it
@@ -56,6 +58,32 @@ struct KeyState {
     if (!rare) rare = std::make_unique<Rare>();
     return *rare;
   }
+  void add_run(Run run) {
+    runs.push_back(std::move(run));
+    if (index) index->add(runs.back());
+  }
+  /// The last run takes the place.
+  void remove_run(std::size_t place) {
+    if (index) index->remove(place, runs[place]);
+    if (place + 1 != runs.size()) runs[place] = std::move(runs.back());
+    runs.pop_back();
+  }
+  /// Returns how many were erased.
+  template <class Gone>
+  std::size_t erase_runs(const Gone& gone) {
+    if (!index) return erase_if(runs, gone);
+    const std::size_t before = runs.size();
+    for (std::size_t i = before; i-- > 0;) {
+      if (gone(runs[i])) remove_run(i);
+    }
+    return before - runs.size();
+  }
+  /// After Run::due of the run at `place` was set.
+  void note_due(std::size_t place) {
+    if (index) index->set_due(place, runs[place].due);
+    runs_due = index ? index->first_due() : std::min(runs_due, runs[place].due);
+  }
+
   bool empty() const { return runs.empty() && (!rare || rare->empty()); }
   std::span<const Value> key() const;
 };

@@ -44,8 +44,8 @@ CellPtr make_cell() {
 
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) { return std::min(a + b, kManyMatches); }
 
-bool contains(const Sequences* sorted, std::uint64_t sequence) {
-  return sorted != nullptr && std::binary_search(sorted->begin(), sorted->end(), sequence);
+bool contains(const Sequences* sequences, std::uint64_t sequence) {
+  return sequences != nullptr && sequences->contains(sequence);
 }
 
 }  // namespace

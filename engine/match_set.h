@@ -11,6 +11,7 @@
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <vector>
 
@@ -59,8 +60,8 @@ inline constexpr std::uint64_t kManyMatches = std::uint64_t{1} << 62;
 struct Alive {
   EventTime oldest_time = kMinTime;           ///< first events before it are too old
   std::uint64_t oldest_sequence = 0;          ///< likewise, by AFTER MATCH
-  const Sequences* dropped_starts = nullptr;  ///< sorted; none: no such
-  const Sequences* used = nullptr;            ///< events of taken matches, sorted; likewise
+  const Sequences* dropped_starts = nullptr;  ///< none: no such
+  const Sequences* used = nullptr;            ///< events of taken matches; likewise
 
   bool start(const Start& start) const;
   /// False when nothing that began at or before `newest` counts.
@@ -122,6 +123,11 @@ class MatchWalk {
   /// How many partial matches of the set count, at the cost of its cells, whatever the number.
   std::uint64_t count(const Cell* head, const Alive& alive);
 
+  /// Calls `visit(const Cell&)` once for each cell that partial matches of these sets that count may hang on. Returns
+  /// how many there are.
+  template <class Visit>
+  std::size_t each_cell(std::vector<const Cell*> heads, const Alive& alive, const Visit& visit);
+
  private:
   struct Frame {
     const Cell* cell;
@@ -132,6 +138,20 @@ class MatchWalk {
   std::vector<Bound> path_;  // from the last event to the first
   std::vector<Bound> out_;
 };
+
+template <class Visit>
+std::size_t MatchWalk::each_cell(std::vector<const Cell*> heads, const Alive& alive, const Visit& visit) {
+  boost::unordered_flat_set<const Cell*> seen;
+  while (!heads.empty()) {
+    const Cell* cell = heads.back();
+    heads.pop_back();
+    if (cell == nullptr || !alive.any_up_to(cell->newest) || !seen.insert(cell).second) continue;
+    visit(*cell);
+    heads.push_back(cell->next.get());
+    heads.push_back(cell->before.get());
+  }
+  return seen.size();
+}
 
 template <class Visit>
 void MatchWalk::each(const Cell* head, bool whole, const Alive& alive, const Visit& visit) {

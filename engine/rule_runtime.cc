@@ -10,11 +10,18 @@ namespace cepd::engine {
 
 namespace plan = dsl::plan;
 
+namespace {
+
+/// So many runs may be looked at for each match to find those that it and earlier ones have left without use.
+constexpr std::size_t kRunsPerMatch = 2;
+
+}  // namespace
+
 RuleRuntime::RuleRuntime(const nfa::Network& network, std::uint32_t index, const EngineOptions& options)
     : network_(network),
       index_(index),
       max_partial_matches_(options.max_partial_matches),
-      evaluator_(network, index, options.state_ttl) {}
+      evaluator_(network, index, options.state_ttl, options.index_runs_from) {}
 
 void RuleRuntime::handle(KeyState& key, const Offer& offer, Workspace& work) {
   if (trace_ != nullptr) trace_->event(key.key(), offer);
@@ -109,36 +116,50 @@ void RuleRuntime::drop(KeyState& key, std::span<const Bound> taken, Workspace& w
     if (!key.runs.empty()) mark_dropped(rule(), taken, key.rarely().marks);
     return;
   }
-  for (Runs* runs : {&key.runs, &work.expired}) {
-    erase_if(*runs, [&](const Run& run) {
-      const bool gone = drops(rule(), taken, run.bound);
-      if (gone && trace_ != nullptr) trace_->by_policy(run.bound, taken);
-      return gone;
-    });
-  }
+  const auto gone = [&](const Run& run) {
+    const bool dropped = drops(rule(), taken, run.bound);
+    if (dropped && trace_ != nullptr) trace_->by_policy(run.bound, taken);
+    return dropped;
+  };
+  key.erase_runs(gone);
+  erase_if(work.expired, gone);
 }
 
-/// Lets go of sets that hold only what was dropped, and of marks that say nothing any more.
+/// Lets go of sets that hold only what was dropped, and of marks that say nothing any more. They do no harm until then:
+/// where there are many runs it is done once for many matches, so that a match costs no look at all of them.
 void RuleRuntime::forget_dropped(KeyState& key, EventTime now, Workspace& work) const {
   if (!key.rare || key.rare->marks.empty()) return;
   Marks& marks = key.rare->marks;
+  const bool all_gone = rule().policy == plan::Policy::kSkipPastLast;
+  if (!all_gone && ++marks.asked * kRunsPerMatch < key.runs.size()) return;
+  marks.asked = 0;
   const Alive alive = evaluator_.alive(key, now);
-  erase_if(key.runs, [&](Run& run) {
+  key.erase_runs([&](Run& run) {
     run.set.cut_dead(alive);
     return run.set.empty();
   });
   if (key.runs.empty()) {
     marks = {};
-  } else if (marks.starts.size() + marks.used.size() >= marks.forget_at) {
-    std::uint64_t first = UINT64_MAX;
-    for (const Run& run : key.runs) {
-      work.walk.each(run.set.head().get(), true, alive, [&](std::span<const Bound> bound) {
-        first = std::min(first, bound.front().event->sequence);
-        return true;
-      });
-    }
-    marks.forget_before(first);
+  } else if (marks.size() >= marks.forget_at) {
+    forget_marks(key, alive, work);
   }
+}
+
+/// Keeps the marks of events that some partial match still holds.
+void RuleRuntime::forget_marks(KeyState& key, const Alive& alive, Workspace& work) {
+  Marks& marks = key.rare->marks;
+  std::vector<const Cell*> heads;
+  for (const Run& run : key.runs) heads.push_back(run.set.head().get());
+  Sequences starts, used;
+  const std::size_t cells = work.walk.each_cell(std::move(heads), alive, [&](const Cell& cell) {
+    if (cell.event == nullptr) return;
+    const std::uint64_t sequence = cell.event->sequence;
+    if (marks.used.contains(sequence)) used.insert(sequence);
+    if (cell.before == nullptr && marks.starts.contains(sequence)) starts.insert(sequence);
+  });
+  marks.starts = std::move(starts);
+  marks.used = std::move(used);
+  marks.forget_at = 64 + 2 * marks.size() + cells;
 }
 
 void RuleRuntime::report_match(KeyState& key, MatchKind kind, std::span<const Bound> bound, EventTime time,
@@ -189,8 +210,10 @@ void RuleRuntime::report_timeouts(KeyState& key, Workspace& work) {
 // ---- the cap ----
 
 void RuleRuntime::keep_under_cap(KeyState& key, EventTime now, Workspace& work) {
+  if (key.index && key.index->count() <= max_partial_matches_) return;
   std::uint64_t count = 0;
-  for (const Run& run : key.runs) count += run.set.count();
+  for (const Run& run : key.runs) count = std::min(count + run.set.count(), kManyMatches);
+  if (key.index) key.index->set_count(count);
   if (count <= max_partial_matches_) return;
   if (evaluator_.sets()) {
     cap_sets(key, now, work);
@@ -206,7 +229,7 @@ void RuleRuntime::cap_each(KeyState& key) {
                                          [&](const Run& a, const Run& b) { return first_of(a) < first_of(b); });
     const std::uint64_t first = first_of(*oldest);
     const auto of_first = [&](const Run& run) { return first_of(run) == first; };
-    counts_.over_cap += erase_if(key.runs, [&](const Run& run) {
+    counts_.over_cap += key.erase_runs([&](const Run& run) {
       if (of_first(run) && trace_ != nullptr) trace_->over_cap(run);
       return of_first(run);
     });
@@ -216,7 +239,7 @@ void RuleRuntime::cap_each(KeyState& key) {
 
 void RuleRuntime::cap_sets(KeyState& key, EventTime now, Workspace& work) {
   const Alive alive = evaluator_.alive(key, now);
-  erase_if(key.runs, [&](Run& run) {
+  key.erase_runs([&](Run& run) {
     run.set.cut_dead(alive);
     return run.set.empty();
   });
@@ -236,7 +259,7 @@ void RuleRuntime::cap_flat(KeyState& key) {
   while (count > max_partial_matches_) {
     std::uint64_t oldest = UINT64_MAX;
     for (const Run& run : key.runs) oldest = std::min(oldest, run.set.oldest().sequence);
-    erase_if(key.runs, [&](Run& run) {
+    key.erase_runs([&](Run& run) {
       const std::uint64_t before = run.set.count();
       run.set.cut(oldest + 1);
       count -= before - run.set.count();

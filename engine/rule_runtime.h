@@ -69,6 +69,7 @@ class RuleRuntime {
   void report_timeouts(KeyState& key, Workspace& work);
   void drop(KeyState& key, std::span<const Bound> taken, Workspace& work);
   void forget_dropped(KeyState& key, EventTime now, Workspace& work) const;
+  static void forget_marks(KeyState& key, const Alive& alive, Workspace& work);
   void keep_under_cap(KeyState& key, EventTime now, Workspace& work);
   void cap_each(KeyState& key);
   void cap_sets(KeyState& key, EventTime now, Workspace& work);

@@ -1,5 +1,6 @@
 #include "engine/snapshot.h"
 
+#include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "state/layout.h"
@@ -241,12 +242,12 @@ class StateReader {
 
 void write_sequences(Writer& out, const Sequences& sequences) {
   out.number(sequences.size());
-  for (const std::uint64_t sequence : sequences) out.number(sequence);
+  for (const std::uint64_t sequence : sequences.sorted()) out.number(sequence);
 }
 
 void read_sequences(Reader& in, Sequences& sequences) {
   const std::size_t count = in.count();
-  for (std::size_t i = 0; i < count && in.ok(); ++i) sequences.push_back(in.number());
+  for (std::size_t i = 0; i < count && in.ok(); ++i) sequences.insert(in.number());
 }
 
 }  // namespace

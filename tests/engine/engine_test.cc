@@ -342,3 +342,41 @@ TEST_CASE("engine: an event without a key field is counted for the rule and is n
   CHECK(engine->counts().at(0).missing_key == 0);
   CHECK(engine->counts().at(1).missing_key == 1);
 }
+
+TEST_CASE("engine: many open partial matches are found by what they are to equal, over a restore and a reload too") {
+  constexpr const char* kPaid =
+      "RULE paid MATCH order AS o THEN payment[id = o.id] WITHIN 100s UNLESS cancel[id = o.id]";
+  engine::EngineOptions options = tracked();
+  options.index_runs_from = 8;
+  Watched engine(network_of(kPaid), options);
+  for (int i = 0; i < 50; ++i) engine.push("order", i, i, {{"id", Value::integer(i)}});
+  engine.push("payment", 50, 50, {{"id", Value::integer(20)}});
+  CHECK(engine.seen == Seen{"paid@50 o:20 payment:50"});
+  engine.push("payment", 51, 51, {{"id", Value::integer(20)}});
+  engine.push("cancel", 52, 52, {{"id", Value::integer(49)}});
+  engine.push("payment", 53, 53, {{"id", Value::integer(49)}});
+  CHECK(engine.seen.size() == 1);
+  CHECK(engine->counts()[0].partial_matches == 48);
+
+  const auto backend = state::memory_backend();
+  save_to(*engine, *backend);
+  engine.make();
+  REQUIRE(engine->restore(*backend, test::unread).has_value());
+  engine.push("payment", 54, 54, {{"id", Value::real(7)}});
+  CHECK(engine.seen.back() == "paid@54 o:7 payment:54");
+
+  CHECK(engine.reload(std::string("RULE other MATCH A\n") + kPaid) == 1);
+  engine.push("payment", 55, 55, {{"id", Value::integer(3)}});
+  engine.push("payment", 56, 56, {{"id", Value::string("4")}});
+  CHECK(engine.seen.back() == "paid@55 o:3 payment:55");
+  CHECK(engine->counts()[1].expression_errors == 46);
+
+  // The first ten are over, one of which was paid, and one cancelled or paid does not come again.
+  engine.push("payment", 109.5, 57, {{"id", Value::integer(9)}});
+  engine.push("payment", 109.5, 58, {{"id", Value::integer(10)}});
+  CHECK(engine.seen.back() == "paid@109 o:10 payment:58");
+  CHECK(engine.seen.size() == 4);
+  CHECK(engine->counts()[1].partial_matches == 37);
+  engine->finish();
+  CHECK(engine->counts()[1].partial_matches == 0);
+}

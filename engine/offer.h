@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/event.h"
+#include "nfa/automaton.h"
+
+namespace cepd::engine {
+
+/// One event as one key of one rule meets it.
+struct Offer {
+  const EventPtr* shown = nullptr;  ///< outlives the offer
+  nfa::ElementSet elements = 0;     ///< elements (NOTs too) of its type that take this key from it
+  std::uint64_t unless = 0;         ///< UNLESS clauses, likewise
+  bool input = false;               ///< it is part of the rule's input
+  bool starts = false;              ///< and a first element may accept it
+
+  const EventPtr& event() const { return *shown; }
+};
+
+}  // namespace cepd::engine
