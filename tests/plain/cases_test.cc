@@ -67,9 +67,12 @@ void run(const dsl::plan::Test& test, const nfa::Network& network, Subject& subj
   subject.finish();
 }
 
-std::vector<std::string> by_engine(const dsl::plan::Test& test, const std::shared_ptr<const nfa::Network>& network) {
+std::vector<std::string> by_engine(const dsl::plan::Test& test, const std::shared_ptr<const nfa::Network>& network,
+                                   std::size_t index_from) {
   std::vector<std::string> lines;
-  engine::Engine subject(network, {},
+  engine::EngineOptions options;
+  options.index_runs_from = index_from;
+  engine::Engine subject(network, options,
                          {[&](const engine::MatchView& match) { lines.push_back(plain::text_of(*match.take())); },
                           [](const Event&, DropReason, std::string_view) {}});
   run(test, *network, subject, lines);
@@ -100,10 +103,14 @@ TEST_CASE("plain: the engine reports what it does of every case") {
     const auto network = nfa::Network::compile(loaded.rules);
     for (const dsl::plan::Test& test : network->rules().tests) {
       const auto expected = by_plain(test, network);
-      const auto actual = by_engine(test, network);
       ++tests;
-      results += actual.size() - test.stages.size();
-      CHECK_MESSAGE(actual == expected, test.name << ": plain:\n" << joined(expected) << "engine:\n" << joined(actual));
+      results += expected.size() - test.stages.size();
+      for (const std::size_t index_from : {std::size_t{1}, engine::EngineOptions{}.index_runs_from}) {
+        const auto actual = by_engine(test, network, index_from);
+        CHECK_MESSAGE(actual == expected, test.name << ", index from " << index_from << ": plain:\n"
+                                                    << joined(expected) << "engine:\n"
+                                                    << joined(actual));
+      }
     }
   }
   CHECK(tests >= 150);

@@ -94,10 +94,18 @@ bool wrong(const Judges& judges, const Outcome& engine) {
 std::vector<Drive> drives_of(std::uint64_t seed) {
   const std::size_t lanes = seed % 2 == 0 ? 4 : 2;
   const std::size_t every = seed % 4 < 2 ? 1 : 3;
-  // The input is short: several batches only where they are small.
-  std::vector<Drive> out{{1, 0}, {1, every}, {lanes, 0, 1 + seed % 5}};
+  std::vector<Drive> out{{}, {}, {}, {}};
+  out[1].index_from = 1 + seed % 3;
+  out[2].restored_every = every;
+  out[2].index_from = 1;
+  out[3].lanes = lanes;
+  out[3].index_from = 2;
+  out[3].lane_batch = 1 + seed % 5;  // the input is short: several batches only where they are small
   // Threads are slow to start and stop, and this does so for every event.
-  if (seed % 10 < 2) out.push_back({lanes, every});
+  if (seed % 10 < 2) {
+    out.push_back(out[3]);
+    out.back().restored_every = every;
+  }
   return out;
 }
 

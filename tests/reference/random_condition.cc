@@ -1,5 +1,7 @@
 #include "tests/reference/random_condition.h"
 
+#include <utility>
+
 #include "tests/reference/build_ast.h"
 
 namespace cepd::reference {
@@ -90,6 +92,16 @@ ast::ExprPtr RandomCondition::in_brackets(const std::vector<std::string>& names,
   if (random_.chance(15)) {
     out = binary(random_.chance(50) ? ast::BinaryOp::kAnd : ast::BinaryOp::kOr, out, simple(names, own, place));
   }
+  return out;
+}
+
+ast::ExprPtr RandomCondition::correlated(const std::vector<std::string>& names) {
+  if (!equal_) equal_ = some_field();
+  const std::string& other = names[random_.chance(85) ? 0 : random_.below(names.size())];
+  ast::ExprPtr tested = field(random_.chance(80) ? *equal_ : some_field()), of = field(other, *equal_);
+  if (random_.chance(30)) std::swap(tested, of);
+  ast::ExprPtr out = binary(ast::BinaryOp::kEq, tested, of);
+  if (random_.chance(15)) out = binary(ast::BinaryOp::kAnd, simple(names, {}, Place::kOutside), out);
   return out;
 }
 

@@ -24,6 +24,8 @@ class RandomCondition {
   /// `[ … ]`. `names`: elements before; `own`: the repeated element itself.
   dsl::ast::ExprPtr in_brackets(const std::vector<std::string>& names, const std::optional<std::string>& own,
                                 Place place);
+  /// The same as in the rule's other brackets: a field equals that of an element before. `names`: not empty.
+  dsl::ast::ExprPtr correlated(const std::vector<std::string>& names);
   /// A part of WHERE.
   dsl::ast::ExprPtr part(const std::vector<std::string>& names);
   dsl::ast::ExprPtr between(const std::string& one, const std::string& other);
@@ -41,6 +43,7 @@ class RandomCondition {
 
   Random& random_;
   std::optional<std::string> few_;
+  std::optional<std::string> equal_;  // field of correlated()
 };
 
 }  // namespace cepd::reference

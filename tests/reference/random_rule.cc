@@ -244,7 +244,11 @@ class RuleMaker {
       if (out.types.size() == 2 && out.types[0].text == out.types[1].text) out.types.pop_back();
     }
     if (!key_.empty() && random_.chance(5)) out.by = by();
-    if (random_.chance(25)) out.condition = conditions_.in_brackets(names_, own, first ? Place::kFirst : Place::kLater);
+    if (correlated_ && !names_.empty() && random_.chance(85)) {
+      out.condition = conditions_.correlated(names_);
+    } else if (random_.chance(25)) {
+      out.condition = conditions_.in_brackets(names_, own, first ? Place::kFirst : Place::kLater);
+    }
     return out;
   }
   /// Of FROM and UNLESS.
@@ -252,7 +256,11 @@ class RuleMaker {
     ast::EventPattern out;
     out.types.push_back(name(random_.chance(30) ? "X" : some_type()));
     if (!key_.empty() && random_.chance(10)) out.by = by();
-    if (random_.chance(45)) out.condition = conditions_.in_brackets(names_, {}, Place::kOutside);
+    if (correlated_ && !names_.empty() && random_.chance(60)) {
+      out.condition = conditions_.correlated(names_);
+    } else if (random_.chance(45)) {
+      out.condition = conditions_.in_brackets(names_, {}, Place::kOutside);
+    }
     return out;
   }
 
@@ -348,6 +356,7 @@ class RuleMaker {
   unsigned made_ = 0;
   std::vector<std::string> key_;
   bool last_not_ = false, link_bounds_ = false;
+  bool correlated_ = random_.chance(20);  ///< most brackets ask for the same equality
 };
 
 }  // namespace

@@ -140,6 +140,7 @@ class EngineSubject {
     options.track_changes = drive_.restored_every != 0;
     options.lanes = drive_.lanes;
     options.lane_batch = drive_.lane_batch;
+    options.index_runs_from = drive_.index_from;
     options.state_ttl = trial_.state_ttl;
     if (trial_.cap) options.max_partial_matches = *trial_.cap;
     engine_ = std::make_unique<engine::Engine>(

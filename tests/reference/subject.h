@@ -16,10 +16,11 @@ struct Drive {
   /// After so many events, again and again, its state is saved and another engine restored from it; 0: never.
   std::size_t restored_every = 0;
   std::size_t lane_batch = 512;
+  std::size_t index_from = 32;  ///< EngineOptions::index_runs_from
 
   std::string text() const {
-    return "engine" +
-           (lanes > 1 ? " of " + std::to_string(lanes) + " lanes, batches of " + std::to_string(lane_batch) : "") +
+    return "engine" + (index_from < 32 ? ", index from " + std::to_string(index_from) + " runs" : std::string()) +
+           (lanes > 1 ? ", " + std::to_string(lanes) + " lanes, batches of " + std::to_string(lane_batch) : "") +
            (restored_every == 0   ? ""
             : restored_every == 1 ? ", restored after every event"
                                   : ", restored after every " + std::to_string(restored_every) + " events");
