@@ -54,18 +54,25 @@ class Record {
     for (const Binding& binding : match.bindings) {
       auto& places = line.bindings.emplace_back(binding.name, std::vector<std::string>{}).second;
       for (const cepd::EventPtr& event : binding.events) {
-        places.push_back(event->maker() != nullptr ? maker_text(*event->maker()) : place_text(event->position));
+        places.push_back(event->maker() != nullptr ? maker_text(*event) : place_text(event->position));
       }
     }
     for (const NamedValue& item : match.emit) line.emit.emplace_back(item.name, item.value);
     line.suppressed = match.suppressed;
     line.shadow = match.shadow;
-    // An id is that of what the match binds; on two branches of an OR the same may complete at two times.
+    // An id is that of what the match binds, a derived event having its maker's id for a position; on two branches of
+    // an OR the same may complete at two times.
     Line bound = line;
+    for (std::size_t i = 0; i < match.bindings.size(); ++i) {
+      for (std::size_t k = 0; k < match.bindings[i].events.size(); ++k) {
+        const MatchId* maker = match.bindings[i].events[k]->maker();
+        if (maker != nullptr) bound.bindings[i].second[k] = to_string(*maker);
+      }
+    }
     bound.time = {};
     bound.emit.clear();
     bound.suppressed = bound.shadow = false;
-    numbers_.emplace(match.id, outcome_.results.size());
+    numbers_.emplace(std::pair(match.id, match.time), outcome_.results.size());
     const bool own_id = ids_.emplace(match.id, text_of(bound)).first->second == text_of(bound);
     outcome_.results.push_back(text_of(line) + (own_id ? "" : " with the id of another"));
     outcome_.in_full.push_back(plain::text_of(match));
@@ -91,14 +98,15 @@ class Record {
   Outcome take() { return std::move(outcome_); }
 
  private:
-  std::string maker_text(const MatchId& maker) const {
-    const auto number = numbers_.find(maker);
+  std::string maker_text(const cepd::Event& event) const {
+    const auto number = numbers_.find({*event.maker(), event.time});
     return number == numbers_.end() ? "an unknown maker" : place_text(number->second);
   }
 
   Outcome outcome_;
-  std::map<MatchId, std::size_t> numbers_;  // of the results by their ids
-  std::map<MatchId, std::string> ids_;      // what they are the ids of
+  // Of the results by their ids and times: one match may complete at two times.
+  std::map<std::pair<MatchId, EventTime>, std::size_t> numbers_;
+  std::map<MatchId, std::string> ids_;  // what they are the ids of
 };
 
 /// An engine that can be replaced by one restored from its saved state.
