@@ -40,7 +40,7 @@ struct ReplayArguments {
   std::string rules, config;
   std::string against;  // the older rules of a back-test; may be empty
   InputArguments events;
-  bool strict = false, full_events = false, fail_on_change = false;
+  bool strict = false, full_events = false, fail_on_change = false, costs = false;
   std::size_t lanes = 1;
 };
 int replay_command(const ReplayArguments& arguments);

@@ -73,6 +73,7 @@ int run(int argc, char** argv) {
       ->add_option("--lanes", replay.lanes, "Threads that share the keys; the matches are the same for every number")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
+  replay_cli->add_flag("--costs", replay.costs, "Say at the end what each rule cost: events tested, time, memory");
   replay_cli->add_flag("--strict", replay.strict, "Exit with 3 when there were bad lines");
   std::string events_form = "lines";
   replay_cli->add_option("--events", events_form, "Events of a match as line numbers or whole")

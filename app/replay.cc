@@ -1,6 +1,7 @@
 /// cepd replay: a file through the rules, matches to standard output (language.md section 9).
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <iostream>
 #include <vector>
@@ -83,6 +84,24 @@ void print_summary(const Replay& replay) {
   }
 }
 
+/// `counts`: at the end of the input, before time went to its end.
+void print_costs(const std::vector<engine::RuleCounts>& counts) {
+  std::size_t width = 4;
+  for (const engine::RuleCounts& each : counts) width = std::max(width, each.rule.size());
+  std::fprintf(stderr, "%-*s %12s %9s %12s %12s\n", static_cast<int>(width), "rule", "tested", "ms", "partial",
+               "bytes");
+  for (const engine::RuleCounts& each : counts) {
+    std::fprintf(stderr, "%-*s %12llu %9.1f %12llu %12llu\n", static_cast<int>(width), each.rule.c_str(),
+                 static_cast<unsigned long long>(each.tested), static_cast<double>(each.time_ns) / 1e6,
+                 static_cast<unsigned long long>(each.partial_matches), static_cast<unsigned long long>(each.bytes));
+  }
+}
+
+std::int64_t steady_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
 }  // namespace
 
 int replay_command(const ReplayArguments& arguments) {
@@ -90,6 +109,7 @@ int replay_command(const ReplayArguments& arguments) {
   if (!options) return kWrongUse;
   options->decoding.keep_raw = options->engine.keep_raw = arguments.full_events;
   options->engine.lanes = arguments.lanes;
+  if (arguments.costs) options->engine.clock_ns = steady_ns;
   if (!arguments.against.empty()) return back_test(arguments, *options);
 
   auto network = load_network(arguments.rules, TestFiles::kLeaveOut, arguments.config);
@@ -98,9 +118,12 @@ int replay_command(const ReplayArguments& arguments) {
   if (!for_each_line("replay", arguments.events.input, [&](const auto& message) { replay.run.take(message); })) {
     return kFailed;
   }
+  std::vector<engine::RuleCounts> costs;
+  if (arguments.costs) costs = replay.run.engine().counts();
   replay.run.finish();
   replay.flush();
   print_summary(replay);
+  if (arguments.costs) print_costs(costs);
   return arguments.strict && replay.bad.count() > 0 ? kBadInput : kGood;
 }
 

@@ -48,6 +48,8 @@ struct EngineOptions {
   std::size_t index_runs_from = 32;
   /// Partial matches keep the original bytes of their events, for matches printed with whole events.
   bool keep_raw = false;
+  /// Nanoseconds since some time; null: what rules cost in time is not measured. It decides nothing.
+  std::int64_t (*clock_ns)() = nullptr;
 };
 
 /// Counted since the engine was made; by rule.
@@ -61,7 +63,10 @@ struct RuleCounts {
   std::uint64_t over_cap = 0;     ///< partial matches dropped by max_partial_matches
   std::uint64_t missing_key = 0;  ///< events without a key field
   std::uint64_t expression_errors = 0;
+  std::uint64_t tested = 0;           ///< events that it was asked about: it had something under way, or might start
+  std::uint64_t time_ns = 0;          ///< spent on it, estimated from every 64th of those
   std::uint64_t partial_matches = 0;  ///< live now, at the watermark
+  std::uint64_t bytes = 0;            ///< that they take now, with their events
 
   RuleCounts& operator+=(const RuleCounts& other);
 };

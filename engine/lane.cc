@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/footprint.h"
 #include "engine/snapshot.h"
 
 namespace cepd::engine {
@@ -196,8 +197,29 @@ void Lane::give(const EventPtr& event, const nfa::TypeDispatch& dispatch, std::u
   items_.clear();
 }
 
+/// Adds what the rule takes for the item to its counts, from a sample of them.
+class Lane::Cost {
+ public:
+  Cost(Lane& lane, RuleCounts& counts) : lane_(lane), counts_(counts) {
+    ++counts_.tested;
+    if (lane_.options_.clock_ns != nullptr && ++lane_.sample_ % kEvery == 0) begin_ = lane_.options_.clock_ns();
+  }
+  ~Cost() {
+    if (begin_) counts_.time_ns += static_cast<std::uint64_t>(lane_.options_.clock_ns() - *begin_) * kEvery;
+  }
+  Cost(const Cost&) = delete;
+  Cost& operator=(const Cost&) = delete;
+
+ private:
+  static constexpr std::uint64_t kEvery = 64;
+  Lane& lane_;
+  RuleCounts& counts_;
+  std::optional<std::int64_t> begin_;
+};
+
 void Lane::handle(Item& item) {
   RuleRuntime& runtime = runtimes_[item.rule];
+  const Cost cost(*this, runtime.counts());
   if (item.state != nullptr) {
     runtime.handle(*item.state, item.offer, work_);
     after(*item.state);
@@ -314,6 +336,7 @@ void Lane::add_partial_matches(std::vector<RuleCounts>& counts, EventTime waterm
     table.each([&](const KeyEntry& entry) {
       for (const auto& [rule, state] : entry.states()) {
         counts[rule].partial_matches += runtimes_[rule].partial_matches(*state, watermark, walk);
+        counts[rule].bytes += bytes_of(*state);
       }
     });
   }

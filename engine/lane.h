@@ -94,6 +94,7 @@ class Lane {
     std::size_t key = 0;        ///< number of the key among those of the event
     Offer offer;
   };
+  class Cost;
   struct EventKey {
     boost::container::small_vector<Value, 2> values;
     std::uint64_t hash = 0;
@@ -135,6 +136,7 @@ class Lane {
   // Of what is being worked: where its matches belong.
   std::uint64_t step_ = 0;
   EventTime due_now_ = kMinTime;
+  std::uint64_t sample_ = 0;
 };
 
 }  // namespace cepd::engine

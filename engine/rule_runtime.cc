@@ -310,7 +310,10 @@ RuleCounts& RuleCounts::operator+=(const RuleCounts& other) {
   over_cap += other.over_cap;
   missing_key += other.missing_key;
   expression_errors += other.expression_errors;
+  tested += other.tested;
+  time_ns += other.time_ns;
   partial_matches += other.partial_matches;
+  bytes += other.bytes;
   return *this;
 }
 
