@@ -223,6 +223,15 @@ std::string key_text(const plan::Rule& rule) {
   return names.empty() ? "none: all events are one partition" : boost::algorithm::join(names, ", ");
 }
 
+/// How the partial matches are kept, and why one by one where they are.
+std::string evaluator_text(const Names& names, const LookBack& look_back) {
+  if (look_back.sets) return "partial matches that nothing ahead tells apart move together";
+  const std::string each = "one partial match at a time: ";
+  if (names.automaton().ambiguous) return each + "several ways may bind the same events";
+  if (names.rule().on_timeout) return each + "ON TIMEOUT asks for each first event";
+  return each + "each first event has a deadline of its own";
+}
+
 }  // namespace
 
 std::string explain(const Network& network, std::size_t index) {
@@ -243,7 +252,7 @@ std::string explain(const Network& network, std::size_t index) {
          "\n";
   out += "  after match   " + policy_text(names) + "\n";
   out += chain_text(network, index);
-  out += "  evaluator     plain, one partial match at a time\n";
+  out += "  evaluator     " + evaluator_text(names, network.look_back(index)) + "\n";
   out += "  states\n";
   const auto line = [&](std::string words, const std::vector<std::string>& notes) {
     for (const std::string& note : notes) words += "   " + note;

@@ -14,6 +14,22 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 }  // namespace
 
+TEST_CASE("explain: how partial matches are kept") {
+  const auto evaluator = [](const std::string& rule) {
+    const std::string text = nfa::explain(*test::network_of(rule), 0);
+    const std::size_t begin = text.find("evaluator") + 14;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  CHECK(evaluator("RULE r MATCH a THEN b+ THEN c WITHIN 5s") ==
+        "partial matches that nothing ahead tells apart move together");
+  CHECK(evaluator("RULE r MATCH a THEN b WITHIN 5s ON TIMEOUT") ==
+        "one partial match at a time: ON TIMEOUT asks for each first event");
+  CHECK(evaluator("RULE r MATCH a THEN NOT b WITHIN 5s") ==
+        "one partial match at a time: each first event has a deadline of its own");
+  CHECK(evaluator("RULE r MATCH ((a OR b)+)+ THEN c WITHIN 5s") ==
+        "one partial match at a time: several ways may bind the same events");
+}
+
 TEST_CASE("explain dot: groups and the ways that exclude each other") {
   CHECK(dot("a THEN (b AS x THEN c? WITHIN 2s){2,3} THEN WITHIN 5s d WITHIN 1h UNLESS z") ==
         "digraph \"r\" {\n"
