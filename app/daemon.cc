@@ -286,7 +286,8 @@ void Daemon::log_summary() const {
     }
     spdlog::info(
         "rule {}: {} matches, {} time-outs, {} suppressed, {} dropped by HAVING, {} by policy; {} partial matches",
-        rule.rule, rule.matches, rule.timeouts, rule.suppressed, rule.by_having, rule.by_policy, rule.partial_matches);
+        rule.rule, rule.matches, rule.timeouts, rule.suppressed, rule.by_having, rule.by_policy_text(),
+        rule.partial_matches);
     if (rule.expression_errors > 0)
       spdlog::warn("rule {}: {} unknown values from unlike types, overflow or division", rule.rule,
                    rule.expression_errors);

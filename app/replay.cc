@@ -68,9 +68,9 @@ void print_summary(const Replay& replay) {
                "by HAVING", "by policy", "by LIMIT", "late");
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const engine::RuleCounts& each = counts[i];
-    std::fprintf(stderr, "%-*s %9llu %9llu %9llu %9llu %9llu %9llu\n", static_cast<int>(width), each.rule.c_str(),
+    std::fprintf(stderr, "%-*s %9llu %9llu %9llu %9s %9llu %9llu\n", static_cast<int>(width), each.rule.c_str(),
                  static_cast<unsigned long long>(each.matches), static_cast<unsigned long long>(each.timeouts),
-                 static_cast<unsigned long long>(each.by_having), static_cast<unsigned long long>(each.by_policy),
+                 static_cast<unsigned long long>(each.by_having), each.by_policy_text().c_str(),
                  static_cast<unsigned long long>(each.suppressed),
                  static_cast<unsigned long long>(replay.late_by_rule[i]));
   }

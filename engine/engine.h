@@ -58,7 +58,8 @@ struct RuleCounts {
   std::uint64_t matches = 0;      ///< reported, suppressed ones included
   std::uint64_t timeouts = 0;     ///< reported
   std::uint64_t by_having = 0;    ///< complete matches dropped by HAVING
-  std::uint64_t by_policy = 0;    ///< complete matches dropped by AFTER MATCH
+  std::uint64_t by_policy = 0;    ///< complete matches dropped by AFTER MATCH, see more_by_policy
+  bool more_by_policy = false;    ///< there were more: where very many completed at once they were not all counted
   std::uint64_t suppressed = 0;   ///< over LIMIT, time-outs included
   std::uint64_t over_cap = 0;     ///< partial matches dropped by max_partial_matches
   std::uint64_t missing_key = 0;  ///< events without a key field
@@ -68,6 +69,7 @@ struct RuleCounts {
   std::uint64_t partial_matches = 0;  ///< live now, at the watermark
   std::uint64_t bytes = 0;            ///< that they take now, with their events
 
+  std::string by_policy_text() const { return (more_by_policy ? ">=" : "") + std::to_string(by_policy); }
   RuleCounts& operator+=(const RuleCounts& other);
 };
 

@@ -388,10 +388,10 @@ void Evaluator::settle(Step& step) {
     } else {
       if (step.state.index) step.state.index->joined(run.set.count());
       Run& into = runs[same];
+      if (bound_) into.set.cut(saturating_add(step.event().time, -*bound_));
       into.set.join_new(std::move(run.set));
       into.last_time = run.last_time;
       into.last_sequence = run.last_sequence;
-      if (bound_) into.set.cut(saturating_add(step.event().time, -*bound_));
       set_due(into, open_until(into, true));
     }
     step.state.note_due(same);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/block_pool.h"
+#include "engine/layers.h"
 
 namespace cepd::engine {
 namespace {
@@ -48,7 +49,26 @@ bool contains(const Sequences* sequences, std::uint64_t sequence) {
   return sequences != nullptr && sequences->contains(sequence);
 }
 
+/// Says of a cell that has got its place what can be said once and for all.
+void place(Cell& cell) {
+  cell.newest = cell.own_newest();
+  cell.newer = nullptr;
+  if (cell.next != nullptr) {
+    cell.newest = std::max(cell.newest, cell.next->newest);
+    cell.next->newer = &cell;
+  }
+  cell.layered = Layers::fits(cell);
+}
+
 }  // namespace
+
+void intrusive_ptr_add_ref(CellList* list) { ++list->references; }
+
+void intrusive_ptr_release(CellList* list) {
+  if (--list->references == 0) BlockPool::release(list, sizeof(CellList));
+}
+
+CellListPtr new_list(Cell* oldest) { return new (BlockPool::allocate(sizeof(CellList))) CellList{oldest}; }
 
 void intrusive_ptr_add_ref(Cell* cell) { ++cell->references; }
 
@@ -58,43 +78,41 @@ void intrusive_ptr_release(Cell* cell) {
   dead.take_apart(kDeadAtOnce);
 }
 
-CellPtr restored_cell(EventPtr event, dsl::plan::ElementId element, CellPtr before, CellPtr next, std::uint64_t count) {
+CellPtr restored_cell(EventPtr event, dsl::plan::ElementId element, CellPtr before, CellListPtr list, CellPtr next,
+                      std::uint64_t count) {
   CellPtr cell = make_cell();
   cell->event = std::move(event);
   cell->element = element;
   cell->before = std::move(before);
+  cell->list = std::move(list);
   cell->next = std::move(next);
   cell->count = count;
-  cell->newest = cell->own_newest();
-  if (cell->next != nullptr) {
-    cell->newest = std::max(cell->newest, cell->next->newest);
-    cell->next->newer = cell.get();
-  }
+  place(*cell);
   return cell;
 }
 
 void MatchSet::push(CellPtr cell) {
-  cell->newer = nullptr;
-  cell->newest = cell->own_newest();
   count_ = sum(count_, cell->count);
   flat_ = flat_ && cell->before == nullptr;
-  if (head_ != nullptr) {
-    cell->newest = std::max(cell->newest, head_->newest);
-    head_->newer = cell.get();
-    cell->next = std::move(head_);
-  } else {
-    tail_ = cell.get();
-  }
+  if (head_ == nullptr) tail_ = cell.get();
+  cell->next = std::move(head_);
+  place(*cell);
   head_ = std::move(cell);
 }
 
-void MatchSet::add(EventPtr event, dsl::plan::ElementId element, const MatchSet* before) {
+const CellListPtr& MatchSet::list() {
+  if (list_ == nullptr && head_->next != nullptr) list_ = new_list(tail_);
+  return list_;
+}
+
+void MatchSet::add(EventPtr event, dsl::plan::ElementId element, MatchSet* before) {
   CellPtr cell = make_cell();
   cell->event = std::move(event);
   cell->element = element;
   cell->count = 1;
   if (before != nullptr) {
     cell->before = before->head_;
+    cell->list = before->list();
     cell->count = before->count_;
   }
   push(std::move(cell));
@@ -106,6 +124,7 @@ void MatchSet::join(MatchSet&& other) {
     return;
   }
   CellPtr both = make_cell();
+  both->list = other.list();
   both->before = std::move(other.head_);
   both->count = other.count_;
   other = {};
@@ -126,12 +145,14 @@ void MatchSet::cut_while(const Gone& gone) {
   while (tail_ != nullptr && gone(*tail_)) {
     Cell* const newer = tail_ == head_.get() ? nullptr : tail_->newer;
     count_ = count_ == kManyMatches ? kManyMatches : count_ - tail_->count;
+    tail_->cut = true;
     if (newer == nullptr) {
       *this = {};
       return;
     }
     newer->next.reset();
     tail_ = newer;
+    if (list_ != nullptr) list_->oldest = newer;
   }
 }
 
@@ -147,12 +168,15 @@ void MatchSet::cut_dead(const Alive& alive) {
   cut_while([&](const Cell& cell) {
     if (!alive.any_up_to(cell.own_newest())) return true;
     if (cell.event == nullptr) return false;
-    return alive.is_used(*cell.event) || (cell.before == nullptr && !alive.start(Start::of(*cell.event)));
+    if (alive.is_used(*cell.event)) return true;
+    if (cell.before == nullptr) return !alive.start(Start::of(*cell.event));
+    return cell.before->layered && Layers::oldest_first(*cell.before, Layers::oldest_before(cell), alive) == nullptr;
   });
 }
 
-MatchSet MatchSet::restored(CellPtr head) {
+MatchSet MatchSet::restored(CellPtr head, CellListPtr list) {
   MatchSet set;
+  set.list_ = std::move(list);
   for (Cell* cell = head.get(); cell != nullptr; cell = cell->next.get()) {
     set.count_ = sum(set.count_, cell->count);
     set.tail_ = cell;
@@ -162,16 +186,25 @@ MatchSet MatchSet::restored(CellPtr head) {
   return set;
 }
 
-std::uint64_t MatchWalk::count(const Cell* head, const Alive& alive) {
+MatchWalk::Counted MatchWalk::count(const Cell* head, const Alive& alive, std::size_t most_cells) {
+  Counted counted;
   counted_.clear();
   frames_.assign(1, {head, false});
   // What a cell and all below it come to needs what `before` and `next` come to.
-  const auto known = [&](const Cell* cell) { return cell == nullptr || counted_.contains(cell); };
-  const auto of = [&](const Cell* cell) { return cell == nullptr ? 0 : counted_[cell]; };
+  const auto known = [&](const Cell* cell) {
+    if (cell == nullptr || counted_.contains(cell)) return true;
+    if (counted_.size() + frames_.size() <= most_cells) return false;
+    counted.all = false;
+    return true;
+  };
+  const auto of = [&](const Cell* cell) {
+    const auto found = counted_.find(cell);
+    return found == counted_.end() ? 0 : found->second;
+  };
   while (!frames_.empty()) {
     const Cell* cell = frames_.back().cell;
     const Cell* next = cell == nullptr ? nullptr : cell->next.get();
-    if (known(cell)) {
+    if (cell == nullptr || counted_.contains(cell)) {
       frames_.pop_back();
     } else if (!alive.any_up_to(cell->newest)) {
       counted_[cell] = 0;
@@ -188,7 +221,8 @@ std::uint64_t MatchWalk::count(const Cell* head, const Alive& alive) {
       counted_[cell] = all;
     }
   }
-  return of(head);
+  counted.count = of(head);
+  return counted;
 }
 
 bool Alive::start(const Start& start) const { return any_up_to(start) && !contains(dropped_starts, start.sequence); }

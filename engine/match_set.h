@@ -36,22 +36,37 @@ void intrusive_ptr_add_ref(Cell* cell);
 void intrusive_ptr_release(Cell* cell);
 using CellPtr = boost::intrusive_ptr<Cell>;
 
+/// The old end of one list of cells, for all that look at a part of it.
+struct CellList {
+  Cell* oldest = nullptr;  ///< may not be looked at from a cell that has been cut off
+  std::uint32_t references = 0;
+};
+void intrusive_ptr_add_ref(CellList* list);
+void intrusive_ptr_release(CellList* list);
+using CellListPtr = boost::intrusive_ptr<CellList>;
+
 /// Belongs to one lane: the count of references is not atomic.
 struct Cell {
   EventPtr event;  ///< null: no event is bound, `before` and `next` are two sets in one
   CellPtr before, next;
+  CellListPtr list;         ///< that `before` was the newest cell of; null: it was the only one
   Cell* newer = nullptr;    ///< the cell whose `next` this is, while both are of a live set
   Start newest;             ///< the latest first event of all partial matches through this cell and those below
   std::uint64_t count = 0;  ///< partial matches through this cell alone when it was made, up to kManyMatches
   std::uint32_t references = 0;
   dsl::plan::ElementId element{};
+  bool layered = false;  ///< it and what hangs below it lie in layers (engine/layers.h)
+  bool cut = false;      ///< nothing through it counts for anybody any more
 
   /// The latest first event of those through this cell alone.
   Start own_newest() const { return before ? before->newest : Start::of(*event); }
 };
 
-/// For restore: a cell as it was. Requires that `next` is of no other set yet.
-CellPtr restored_cell(EventPtr event, dsl::plan::ElementId element, CellPtr before, CellPtr next, std::uint64_t count);
+/// For restore: a cell as it was. Requires that `next` is of no other set yet. `list`: of `before`.
+CellPtr restored_cell(EventPtr event, dsl::plan::ElementId element, CellPtr before, CellListPtr list, CellPtr next,
+                      std::uint64_t count);
+/// The list that begins with this cell.
+CellListPtr new_list(Cell* oldest);
 
 /// Counts stop here.
 inline constexpr std::uint64_t kManyMatches = std::uint64_t{1} << 62;
@@ -81,9 +96,10 @@ class MatchSet {
   Start newest() const { return head_->newest; }
   const Event& last() const { return *head_->event; }
   Start oldest() const { return tail_->own_newest(); }
+  const Cell* tail() const { return tail_; }
 
   /// Adds `event` bound after each of `before`; null: as first event.
-  void add(EventPtr event, dsl::plan::ElementId element, const MatchSet* before);
+  void add(EventPtr event, dsl::plan::ElementId element, MatchSet* before);
   /// Adds all of `other`, which is then empty.
   void join(MatchSet&& other);
   /// The same for a set whose cells are all new: nothing has been bound after them.
@@ -98,15 +114,17 @@ class MatchSet {
   bool flat() const { return flat_; }
 
   /// For restore: the newest cell of a list whose cells say how many they stand for.
-  static MatchSet restored(CellPtr head);
+  static MatchSet restored(CellPtr head, CellListPtr list);
 
  private:
+  const CellListPtr& list();
   template <class Gone>
   void cut_while(const Gone& gone);
   void push(CellPtr cell);
 
   CellPtr head_;
   Cell* tail_ = nullptr;
+  CellListPtr list_;  // once a cell of several has been continued
   std::uint64_t count_ = 0;
   bool flat_ = true;
 };
@@ -120,8 +138,13 @@ class MatchWalk {
   template <class Visit>
   void each(const Cell* head, bool whole, const Alive& alive, const Visit& visit);
 
-  /// How many partial matches of the set count, at the cost of its cells, whatever the number.
-  std::uint64_t count(const Cell* head, const Alive& alive);
+  struct Counted {
+    std::uint64_t count = 0;
+    bool all = true;  ///< false: there may be more
+  };
+  /// How many partial matches of the set count, at the cost of its cells, whatever the number. Looks at not many more
+  /// than `most_cells` of them.
+  Counted count(const Cell* head, const Alive& alive, std::size_t most_cells = SIZE_MAX);
 
   /// Calls `visit(const Cell&)` once for each cell that partial matches of these sets that count may hang on. Returns
   /// how many there are.

@@ -14,6 +14,13 @@ namespace {
 
 /// So many runs may be looked at for each match to find those that it and earlier ones have left without use.
 constexpr std::size_t kRunsPerMatch = 2;
+/// What completes together is listed up to so many; of more, only what is taken is looked for.
+constexpr std::uint64_t kFewMatches = 8;
+/// How many cells are looked at to count what the policy drops.
+constexpr std::size_t kCountedCells = 256;
+
+/// Only the matches through its cell.
+bool alone(const Completed& completed) { return !completed.whole || completed.cell->next == nullptr; }
 
 }  // namespace
 
@@ -69,6 +76,114 @@ bool RuleRuntime::take_over(KeyState& key, EventTime watermark) const {
   return true;
 }
 
+/// HAVING, AFTER MATCH, LIMIT, in this order; then time-outs of what is left of the expired runs.
+void RuleRuntime::finish(KeyState& key, EventTime now, Workspace& work) {
+  if (!work.completed.empty()) {
+    if (!report_in_order(key, now, work) && !report_preferred(key, now, work)) report_listed(key, now, work);
+    forget_dropped(key, now, work);
+  }
+  if (rule().on_timeout) report_timeouts(key, work);
+}
+
+/// Where the complete matches can be visited in the order in which they are taken: visits those that may be. False:
+/// they cannot.
+bool RuleRuntime::report_in_order(KeyState& key, EventTime now, Workspace& work) {
+  const plan::Policy policy = rule().policy;
+  const Completed& completed = work.completed.front();
+  if (!evaluator_.sets() || work.completed.size() > 1 || !alone(completed) || !Layers::below(*completed.cell)) {
+    return false;
+  }
+  if (policy != plan::Policy::kNoSkip &&
+      (!rule().having.empty() || policy == plan::Policy::kSkipToFirst || policy == plan::Policy::kSkipToLast)) {
+    return false;
+  }
+  const Alive alive = evaluator_.alive(key, now);
+  if (!work.layers.look(*completed.cell, alive)) return true;
+  if (policy == plan::Policy::kNoSkip) {
+    work.layers.each(alive, [&](std::span<const Bound> bound) {
+      if (having_holds(network_, rule(), key.key(), bound, work.scratch, errors())) {
+        report_match(key, MatchKind::kMatch, bound, completed.time, work);
+      } else {
+        ++counts_.by_having;
+      }
+      return true;
+    });
+    return true;
+  }
+  const MatchWalk::Counted complete = count_complete(alive, work);
+  std::uint64_t taken = 0;
+  if (policy == plan::Policy::kSkipToNext) {
+    work.layers.each(alive, [&](std::span<const Bound> bound) {
+      ++taken;
+      drop(key, bound, work);
+      report_match(key, MatchKind::kMatch, bound, completed.time, work);
+      return false;
+    });
+  } else {
+    // All of them hold the event of the cell.
+    const std::span<const Bound> bound = work.layers.first();
+    ++taken;
+    drop(key, bound, work);
+    report_match(key, MatchKind::kMatch, bound, completed.time, work);
+  }
+  count_dropped(complete, taken);
+  return true;
+}
+
+/// Where the policy takes few of many complete matches: looks for these. False: it is not so.
+bool RuleRuntime::report_preferred(KeyState& key, EventTime now, Workspace& work) {
+  const plan::Policy policy = rule().policy;
+  if (!evaluator_.sets() || !rule().having.empty()) return false;
+  if (policy != plan::Policy::kConsume && policy != plan::Policy::kSkipPastLast) return false;
+  std::uint64_t most = 0;
+  for (const Completed& completed : work.completed) most += alone(completed) ? completed.cell->count : kFewMatches + 1;
+  if (most <= kFewMatches) return false;
+  const MatchWalk::Counted complete = count_complete(evaluator_.alive(key, now), work);
+  Marks& marks = key.rarely().marks;
+  for (std::uint64_t taken = 0;; ++taken) {
+    const Alive alive = evaluator_.alive(key, now);
+    work.bound.clear();
+    EventTime time{};
+    for (const Completed& completed : work.completed) {
+      const auto bound = work.preferred.find(*completed.cell, completed.whole, alive);
+      if (bound.empty() || (!work.bound.empty() && !taken_before(bound, work.bound))) continue;
+      work.bound.assign(bound.begin(), bound.end());
+      time = completed.time;
+    }
+    if (work.bound.empty()) {
+      count_dropped(complete, taken);
+      return true;
+    }
+    mark_dropped(rule(), work.bound, marks);
+    report_match(key, MatchKind::kMatch, work.bound, time, work);
+  }
+}
+
+MatchWalk::Counted RuleRuntime::count_complete(const Alive& alive, Workspace& work) const {
+  MatchWalk::Counted sum;
+  for (const Completed& completed : work.completed) {
+    const Cell& cell = *completed.cell;
+    MatchWalk::Counted counted;
+    if (!alone(completed)) {
+      counted = work.walk.count(&cell, alive, kCountedCells);
+    } else if (!alive.is_used(*cell.event)) {
+      if (cell.before != nullptr) {
+        counted = work.walk.count(cell.before.get(), alive, kCountedCells);
+      } else {
+        counted.count = alive.start(Start::of(*cell.event)) ? 1 : 0;
+      }
+    }
+    sum.count = std::min(sum.count + counted.count, kManyMatches);
+    sum.all = sum.all && counted.all;
+  }
+  return sum;
+}
+
+void RuleRuntime::count_dropped(const MatchWalk::Counted& complete, std::uint64_t taken) {
+  if (complete.count > taken) counts_.by_policy = std::min(counts_.by_policy + complete.count - taken, kManyMatches);
+  counts_.more_by_policy = counts_.more_by_policy || !complete.all;
+}
+
 /// The complete matches, one by one.
 void RuleRuntime::list(const KeyState& key, EventTime now, Workspace& work) {
   const Alive alive = evaluator_.alive(key, now);
@@ -89,24 +204,19 @@ void RuleRuntime::list(const KeyState& key, EventTime now, Workspace& work) {
   }
 }
 
-/// HAVING, AFTER MATCH, LIMIT, in this order; then time-outs of what is left of the expired runs.
-void RuleRuntime::finish(KeyState& key, EventTime now, Workspace& work) {
-  if (!work.completed.empty()) {
-    list(key, now, work);
-    counts_.by_having += std::erase_if(work.candidates, [&](const Candidate& candidate) {
-      if (trace_ != nullptr) trace_->complete(candidate);
-      if (having_holds(network_, rule(), key.key(), candidate.bound, work.scratch, errors())) return false;
-      if (trace_ != nullptr) trace_->by_having(candidate);
-      return true;
-    });
-    const auto take = [&](const Candidate& candidate) {
-      drop(key, candidate.bound, work);
-      report_match(key, MatchKind::kMatch, candidate.bound, candidate.time, work);
-    };
-    counts_.by_policy += take_matches(rule(), work.candidates, std::ref(take), trace_);
-    forget_dropped(key, now, work);
-  }
-  if (rule().on_timeout) report_timeouts(key, work);
+void RuleRuntime::report_listed(KeyState& key, EventTime now, Workspace& work) {
+  list(key, now, work);
+  counts_.by_having += std::erase_if(work.candidates, [&](const Candidate& candidate) {
+    if (trace_ != nullptr) trace_->complete(candidate);
+    if (having_holds(network_, rule(), key.key(), candidate.bound, work.scratch, errors())) return false;
+    if (trace_ != nullptr) trace_->by_having(candidate);
+    return true;
+  });
+  const auto take = [&](const Candidate& candidate) {
+    drop(key, candidate.bound, work);
+    report_match(key, MatchKind::kMatch, candidate.bound, candidate.time, work);
+  };
+  counts_.by_policy += take_matches(rule(), work.candidates, std::ref(take), trace_);
 }
 
 /// What the policy takes from the partial matches because of a match that was taken.
@@ -297,7 +407,7 @@ std::uint64_t RuleRuntime::partial_matches(const KeyState& key, EventTime waterm
   if (!evaluator_.sets()) return key.runs.size();
   const Alive alive = evaluator_.alive(key, watermark);
   std::uint64_t count = 0;
-  for (const Run& run : key.runs) count += walk.count(run.set.head().get(), alive);
+  for (const Run& run : key.runs) count += walk.count(run.set.head().get(), alive).count;
   return count;
 }
 
@@ -306,6 +416,7 @@ RuleCounts& RuleCounts::operator+=(const RuleCounts& other) {
   timeouts += other.timeouts;
   by_having += other.by_having;
   by_policy += other.by_policy;
+  more_by_policy = more_by_policy || other.more_by_policy;
   suppressed += other.suppressed;
   over_cap += other.over_cap;
   missing_key += other.missing_key;

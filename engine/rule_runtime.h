@@ -7,6 +7,8 @@
 
 #include "engine/engine.h"
 #include "engine/evaluator.h"
+#include "engine/layers.h"
+#include "engine/preferred.h"
 #include "engine/report.h"
 
 namespace cepd::engine {
@@ -23,6 +25,8 @@ struct Workspace {
   std::vector<Candidate> candidates;
   std::vector<std::pair<std::size_t, EventTime>> ends;  // of each candidate, in `bound`, and its time
   MatchWalk walk;
+  Layers layers;
+  Preferred preferred;
 
   void clear() {
     completed.clear();
@@ -63,8 +67,13 @@ class RuleRuntime {
   const RuleCounts& counts() const { return counts_; }
 
  private:
-  void list(const KeyState& key, EventTime now, Workspace& work);
   void finish(KeyState& key, EventTime now, Workspace& work);
+  bool report_in_order(KeyState& key, EventTime now, Workspace& work);
+  bool report_preferred(KeyState& key, EventTime now, Workspace& work);
+  void report_listed(KeyState& key, EventTime now, Workspace& work);
+  void list(const KeyState& key, EventTime now, Workspace& work);
+  MatchWalk::Counted count_complete(const Alive& alive, Workspace& work) const;
+  void count_dropped(const MatchWalk::Counted& complete, std::uint64_t taken);
   void report_match(KeyState& key, MatchKind kind, std::span<const Bound> bound, EventTime time, Workspace& work);
   void report_timeouts(KeyState& key, Workspace& work);
   void drop(KeyState& key, std::span<const Bound> taken, Workspace& work);

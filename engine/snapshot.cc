@@ -199,7 +199,19 @@ class StateReader {
     // A cell is the next one of one set only.
     if (next != nullptr && next->newer != nullptr) in_.fail();
     if (!in_.ok()) return nullptr;
-    return restored_cell(std::move(event), to, std::move(before), std::move(next), count);
+    CellListPtr list = list_of(before.get());
+    CellPtr cell = restored_cell(std::move(event), to, std::move(before), std::move(list), std::move(next), count);
+    if (Cell* older = cell->next.get(); older != nullptr) {
+      list = list_of(older);
+      lists_.emplace(cell.get(), list != nullptr ? std::move(list) : new_list(older));
+    }
+    return cell;
+  }
+
+  /// Null: the cell is the oldest of its list.
+  CellListPtr list_of(const Cell* cell) const {
+    const auto found = lists_.find(cell);
+    return found == lists_.end() ? nullptr : found->second;
   }
 
   Run run() {
@@ -230,7 +242,10 @@ class StateReader {
       const dsl::plan::ElementId to = element();
       if (const EventPtr* event = event_at(in_.number())) run.bound.push_back({to, event->get()});
     }
-    if (in_.ok()) run.set = MatchSet::restored(std::move(head));
+    if (in_.ok()) {
+      CellListPtr list = list_of(head.get());
+      run.set = MatchSet::restored(std::move(head), std::move(list));
+    }
     return run;
   }
 
@@ -238,6 +253,7 @@ class StateReader {
   const nfa::Automaton& automaton_;
   std::vector<EventPtr> events_;
   std::vector<CellPtr> cells_;
+  boost::unordered_flat_map<const Cell*, CellListPtr> lists_;  // that a cell is of
 };
 
 void write_sequences(Writer& out, const Sequences& sequences) {
