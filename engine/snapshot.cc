@@ -155,7 +155,8 @@ class StateWriter {
 
 class StateReader {
  public:
-  StateReader(Reader& in, const StoredPlan& plan, const nfa::Automaton& automaton) : in_(in), automaton_(automaton) {
+  StateReader(Reader& in, const StoredPlan& plan, const nfa::Automaton& automaton, bool sets)
+      : in_(in), automaton_(automaton), sets_(sets) {
     const std::size_t events = in_.count();
     for (std::size_t i = 0; i < events && in_.ok(); ++i) events_.push_back(read_event(in_, plan));
     const std::size_t cells = in_.count();
@@ -182,7 +183,7 @@ class StateReader {
 
   dsl::plan::ElementId element() {
     const std::uint64_t element = in_.number();
-    if (element >= dsl::plan::kMaxElements) in_.fail();
+    if (element >= automaton_.guard_within.size()) in_.fail();
     return dsl::plan::ElementId(static_cast<std::uint16_t>(element));
   }
 
@@ -214,6 +215,21 @@ class StateReader {
     return found == lists_.end() ? nullptr : found->second;
   }
 
+  /// What conditions may read is bound by each partial match of the run, so by the first one too; its cells keep the
+  /// events.
+  /// Of a run that is one partial match all its events are.
+  bool holds(const Cell* cell, const BoundList& bound) const {
+    std::size_t left = bound.size();
+    bool all = cell->next == nullptr;
+    for (; cell != nullptr; cell = cell->before.get()) {
+      const bool same =
+          left > 0 && cell->event.get() == bound[left - 1].event && cell->element == bound[left - 1].element;
+      if (same) --left;
+      all = all && same;
+    }
+    return left == 0 && (sets_ || all);
+  }
+
   Run run() {
     Run run;
     CellPtr head = cell_at(in_.number());
@@ -229,7 +245,7 @@ class StateReader {
     run.ended = (flags & 1) != 0;
     run.first_completed = (flags & 2) != 0;
     const std::size_t groups = in_.count();
-    if (groups != 0 && groups != automaton_.groups.size()) in_.fail();
+    if (groups != automaton_.groups.size()) in_.fail();
     for (std::size_t i = 0; i < groups && in_.ok(); ++i) {
       const auto repeats = static_cast<std::uint32_t>(in_.number());
       run.groups.push_back({repeats, in_.time()});
@@ -242,6 +258,7 @@ class StateReader {
       const dsl::plan::ElementId to = element();
       if (const EventPtr* event = event_at(in_.number())) run.bound.push_back({to, event->get()});
     }
+    if (in_.ok() && !holds(head.get(), run.bound)) in_.fail();
     if (in_.ok()) {
       CellListPtr list = list_of(head.get());
       run.set = MatchSet::restored(std::move(head), std::move(list));
@@ -251,6 +268,7 @@ class StateReader {
 
   Reader& in_;
   const nfa::Automaton& automaton_;
+  const bool sets_;
   std::vector<EventPtr> events_;
   std::vector<CellPtr> cells_;
   boost::unordered_flat_map<const Cell*, CellListPtr> lists_;  // that a cell is of
@@ -334,14 +352,16 @@ Result<StoredState> decode_state(std::string_view record, const StoredPlan& plan
   const std::size_t values = in.count();
   for (std::size_t i = 0; i < values && in.ok(); ++i) stored.key.push_back(in.value().copied_to(*stored.arena));
   state.last_input = in.number();
-  state.sets = in.byte() != 0;
+  const std::uint8_t sets = in.byte();
+  if (sets > 1) in.fail();
+  state.sets = sets == 1;
   KeyState::Rare rare;
   read_times(in, rare.acted);
   read_times(in, rare.acted_on_timeout);
   rare.marks.oldest = in.number();
   read_sequences(in, rare.marks.starts);
   read_sequences(in, rare.marks.used);
-  StateReader reader(in, plan, automaton);
+  StateReader reader(in, plan, automaton, state.sets);
   state.runs = reader.runs();
   rare.expired = reader.runs();
   if (!in.at_end()) return corrupt("partial matches");

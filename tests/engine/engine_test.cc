@@ -288,6 +288,48 @@ TEST_CASE("engine: a damaged record is an error, never a crash or a wrong partia
   }
 }
 
+TEST_CASE("engine: whatever a record says, it is refused or gives partial matches that hold their events") {
+  const auto backend = state::memory_backend();
+  for (const char* rule :
+       {"RULE r KEY u MATCH A AS a THEN B[v > a.v] WITHIN 10s AFTER MATCH NO SKIP",
+        "RULE r KEY u MATCH A+ THEN ANY B WITHIN 10s", "RULE r KEY u MATCH A THEN NOT B WITHIN 10s"}) {
+    CAPTURE(rule);
+    Watched engine(network_of(rule), tracked());
+    for (int i = 0; i < 4; ++i) {
+      engine.push("A", i, i, {{"u", Value::string("somebody")}, {"v", Value::integer(i)}});
+    }
+    save_to(*engine, *backend);
+    std::string key, record;
+    REQUIRE(backend
+                ->scan(state::Space::kPartial, {},
+                       [&](std::string_view k, std::string_view v) -> Status {
+                         key = k;
+                         record = v;
+                         return {};
+                       })
+                .has_value());
+    for (std::size_t at = 0; at < record.size(); ++at) {
+      for (const int change : {1, 2, 3, 0x80}) {
+        std::string changed = record;
+        changed[at] = static_cast<char>(changed[at] ^ change);
+        state::WriteBatch batch;
+        batch.put(state::Space::kPartial, key, changed);
+        REQUIRE(backend->commit(batch).has_value());
+        engine.make();
+        if (!engine->restore(*backend, test::unread).has_value()) continue;
+        for (int i = 4; i < 6; ++i) {
+          engine.push("A", i, i, {{"u", Value::string("somebody")}, {"v", Value::integer(i)}});
+          engine.push("B", i, 10 + i, {{"u", Value::string("somebody")}, {"v", Value::integer(i)}});
+        }
+        engine->finish();
+      }
+    }
+    state::WriteBatch batch;
+    batch.clear(state::Space::kPartial);
+    REQUIRE(backend->commit(batch).has_value());
+  }
+}
+
 TEST_CASE("engine: the cap drops the partial matches of the oldest first event and counts them") {
   engine::EngineOptions options;
   options.max_partial_matches = 2;
