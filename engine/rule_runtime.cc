@@ -36,6 +36,8 @@ void RuleRuntime::handle(KeyState& key, const Offer& offer, Workspace& work) {
   const EventTime now = offer.event()->time;
   finish(key, now, work);
   keep_under_cap(key, now, work);
+  // They are about the runs; a state without any is used again, for another rule.
+  if (key.runs.empty() && key.rare) key.rare->marks = {};
   work.clear();
 }
 

@@ -340,6 +340,14 @@ TEST_CASE("engine: the cap drops the partial matches of the oldest first event a
   CHECK(engine->counts().front().over_cap == 2);
 }
 
+TEST_CASE("engine: what one rule has used is not used for the next one, also where the cap is reached") {
+  engine::EngineOptions options;
+  options.max_partial_matches = 2;
+  Watched engine(network_of("RULE p MATCH A OR A AND A THEN B?\nRULE r MATCH A"), options);
+  engine.push("A", 0, 0);
+  CHECK(engine.seen == Seen{"p@0 A#1:0", "r@0 A:0"});
+}
+
 TEST_CASE("engine: the state TTL ends partial matches of rules without a bound, without a time-out") {
   engine::EngineOptions options;
   options.state_ttl = Micros(10'000'000);
