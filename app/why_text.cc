@@ -315,8 +315,7 @@ std::string WhyText::furthest(const PartialStory& partial) const {
 }
 
 std::string WhyText::no_start(const Story::Told& told) const {
-  nfa::ElementSet first = 0;
-  for (const nfa::Edge& edge : automaton_.start.edges) first |= edge.elements;
+  const nfa::ElementSet first = automaton_.starting;
   std::uint64_t came = 0;
   std::vector<std::string> others;
   for (const auto& [id, count] : told.offered) {

@@ -136,7 +136,7 @@ struct Engine::Impl {
     ++handled;
     Lane& lane = lanes.front();
     lane.fire_before(event->time, 0);
-    lane.give(event, rules->dispatch->of(event->type), 0);
+    lane.give(event, rules->dispatch.of(event->type), 0);
   }
 
   // ---- no rule reads what another makes: every lane goes through all that is ready, by itself ----
@@ -156,7 +156,7 @@ struct Engine::Impl {
     std::uint64_t step = batch.first_step;
     for (const EventPtr& event : batch.events) {
       lane.fire_before(event->time, step++);
-      lane.give(event, rules->dispatch->of(event->type), step++);
+      lane.give(event, rules->dispatch.of(event->type), step++);
       if (lane.kept_matches() >= kKeptMatches) of.hand_over(index, lane.take_matches(), step);
     }
     lane.fire_before(batch.watermark, step);
@@ -168,7 +168,7 @@ struct Engine::Impl {
   void handle_by_level(EventPtr event) {
     fire_due(event->time);
     ++handled;
-    const nfa::TypeDispatch& dispatch = rules->dispatch->of(event->type);
+    const nfa::TypeDispatch& dispatch = rules->dispatch.of(event->type);
     give(std::move(event), dispatch);
     for (std::uint32_t level = 1; level < top_level; ++level) handle_derived(level);
   }
@@ -197,7 +197,7 @@ struct Engine::Impl {
   /// The events that rules of `level` have made at this place; they have all been at work.
   void handle_derived(std::uint32_t level) {
     for (EventPtr& event : derived.take(level)) {
-      const nfa::TypeDispatch& dispatch = rules->dispatch->of_derived(event->type);
+      const nfa::TypeDispatch& dispatch = rules->dispatch.of_derived(event->type);
       give(std::move(event), dispatch);
     }
   }

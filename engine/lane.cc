@@ -22,13 +22,9 @@ void merge(std::vector<LaneMatch>& matches) {
 }
 
 LaneRules::LaneRules(std::shared_ptr<const nfa::Network> rules, std::size_t lanes)
-    : network(std::move(rules)), dispatch(std::make_shared<const nfa::Dispatch>(*network)) {
-  for (std::uint32_t i = 0; i < network->rules().rules.size(); ++i) {
-    const plan::Rule& rule = network->rules().rules[i];
+    : network(std::move(rules)), dispatch(*network) {
+  for (const plan::Rule& rule : network->rules().rules) {
     levels.push_back(rule.level);
-    nfa::ElementSet starts = 0;
-    for (const nfa::Edge& edge : network->automaton(i).start.edges) starts |= edge.elements;
-    start_elements.push_back(starts);
     lane_of_unkeyed.push_back(static_cast<std::uint32_t>(equality_hash(Value::string(rule.name)) % lanes));
   }
 }
@@ -38,9 +34,9 @@ Lane::Lane(std::shared_ptr<const LaneRules> rules, const EngineOptions& options,
     : rules_(std::move(rules)),
       options_(options),
       index_(index),
-      tables_(rules_->dispatch->tables()),
+      tables_(rules_->dispatch.tables()),
       due_(rules_->levels),
-      missing_by_way_(rules_->dispatch->ways()) {
+      missing_by_way_(rules_->dispatch.ways()) {
   runtimes_.reserve(rules_->levels.size());
   for (std::uint32_t i = 0; i < rules_->levels.size(); ++i) runtimes_.emplace_back(*rules_->network, i, options_);
   work_.report = direct ? std::move(direct) : [this](const MatchView& view) {
@@ -156,12 +152,13 @@ void Lane::collect_several(const EventPtr& event, const nfa::RuleInput& input) {
     EventKey& key = keys_[key_count_];
     if (!read_key(way.key, *event, key)) continue;
     any_key = true;
-    key.table = rules_->dispatch->table(input.rule);
+    key.table = rules_->dispatch.table(input.rule);
     const KeyEntry* known = tables_[key.table].find({key.hash, key.values});
     const std::size_t number = key_count_++;
     const nfa::RuleEntry entry{input.rule, way.input, input.has_from, true, way.elements, way.unless, &input};
     const std::size_t before = items_.size();
-    add_item(event, entry, known == nullptr ? nullptr : known->find(input.rule), number, true);
+    const bool starts = (way.elements & rules_->network->automaton(input.rule).starting) != 0;
+    add_item(event, entry, known == nullptr ? nullptr : known->find(input.rule), number, starts);
     if (items_.size() == before) continue;
     const auto same =
         std::find_if(items_.begin() + static_cast<std::ptrdiff_t>(first), std::prev(items_.end()),
@@ -225,7 +222,7 @@ void Lane::handle(Item& item) {
     after(*item.state);
     return;
   }
-  if ((item.offer.elements & rules_->start_elements[item.rule]) == 0 && runtime.trace() == nullptr) return;
+  if (!item.offer.starts && runtime.trace() == nullptr) return;
   EventKey& key = keys_[item.key];
   fresh_entry_.look_at({key.hash, key.values});
   fresh_.rule = item.rule;
@@ -281,13 +278,13 @@ void Lane::remove(KeyState& state) {
   KeyEntry& entry = *state.entry;
   if (state.changed_slot != UINT32_MAX) changed_[state.changed_slot] = nullptr;
   if (state.stored) gone_.push_back(partial_key(runtimes_[state.rule].rule(), entry.canonical()));
-  const std::uint32_t table = rules_->dispatch->table(state.rule);
+  const std::uint32_t table = rules_->dispatch.table(state.rule);
   entry.erase(state);
   if (entry.empty()) tables_[table].erase(entry);
 }
 
 void Lane::put(const KeyProbe& probe, std::unique_ptr<KeyState> owned, EventTime watermark) {
-  KeyState& state = tables_[rules_->dispatch->table(owned->rule)].find_or_add(probe).add(std::move(owned));
+  KeyState& state = tables_[rules_->dispatch.table(owned->rule)].find_or_add(probe).add(std::move(owned));
   state.due_slot = UINT32_MAX;
   const bool changed = std::exchange(state.changed_slot, UINT32_MAX) != UINT32_MAX;
   if (runtimes_[state.rule].take_over(state, watermark) || changed) {
@@ -324,7 +321,7 @@ void Lane::add_counted(std::vector<RuleCounts>& counts) const {
     counts[i] += runtimes_[i].counts();
     counts[i].expression_errors += runtimes_[i].evaluator().errors().count;
   }
-  rules_->dispatch->each_way([&](const nfa::KeyWay& way) {
+  rules_->dispatch.each_way([&](const nfa::KeyWay& way) {
     if (missing_by_way_[way.number] == 0) return;
     for (const nfa::RuleEntry& entry : way.rules) counts[entry.rule].missing_key += missing_by_way_[way.number];
   });

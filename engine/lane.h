@@ -3,7 +3,6 @@
 /// lane, whatever the rule set, so that lanes can work side by side and never look at each other.
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,10 +31,9 @@ void merge(std::vector<LaneMatch>& matches);
 /// What all lanes look at; immutable while they work.
 struct LaneRules {
   std::shared_ptr<const nfa::Network> network;
-  std::shared_ptr<const nfa::Dispatch> dispatch;
-  std::vector<std::uint32_t> levels;            ///< by rule
-  std::vector<nfa::ElementSet> start_elements;  ///< by rule
-  std::vector<std::uint32_t> lane_of_unkeyed;   ///< by rule: where it works when it has no KEY
+  nfa::Dispatch dispatch;
+  std::vector<std::uint32_t> levels;           ///< by rule
+  std::vector<std::uint32_t> lane_of_unkeyed;  ///< by rule: where it works when it has no KEY
 
   LaneRules(std::shared_ptr<const nfa::Network> rules, std::size_t lanes);
 };

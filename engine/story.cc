@@ -52,9 +52,7 @@ std::vector<Tried> TriedList::all() const {
 }
 
 Story::Story(const nfa::Network& network, std::size_t rule, KeyFilter wanted, EventTime until)
-    : automaton_(network.automaton(rule)), wanted_(std::move(wanted)), until_(until) {
-  for (const nfa::Edge& edge : automaton_.start.edges) start_elements_ |= edge.elements;
-}
+    : automaton_(network.automaton(rule)), wanted_(std::move(wanted)), until_(until) {}
 
 void Story::begin_chapter() {
   settle();

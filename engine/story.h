@@ -129,7 +129,6 @@ class Story : public Trace {
   const nfa::Automaton& automaton_;
   KeyFilter wanted_;
   EventTime until_;
-  nfa::ElementSet start_elements_ = 0;
 
   bool listening_ = false;  ///< what is told now is about a wanted key and in time
   EventTime now_{};

@@ -79,6 +79,7 @@ class Compiler {
     collect_nots(rule_.pattern);
     make_branches(out_.start, ways_from(root, 0, Way{}));
     for (Edge& edge : out_.start.edges) {
+      out_.starting |= edge.elements;
       edge.link = {};
       edge.guards = 0;
     }

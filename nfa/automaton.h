@@ -100,6 +100,7 @@ struct Automaton {
   ElementSet next_guards = 0;  ///< the NOTs reached by NEXT: they look only at the very next event
   /// How long a NOT looks after the last bound event; by element, none: until the next bound event.
   std::vector<std::optional<Micros>> guard_within;
+  ElementSet starting = 0;     ///< elements that the first event may be bound to
   ElementSet moving = 0;       ///< elements that can do something to a partial match under way
   bool looks_at_next = false;  ///< something depends on the very next event of the input, whatever it is
   bool ambiguous = false;      ///< several ways may bind the same events to the same elements

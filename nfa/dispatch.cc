@@ -75,9 +75,8 @@ TypeDispatch Dispatch::compile(const Network& network, const Inputs& inputs, Typ
   for (KeyWay& way : out.ways) {
     for (std::uint32_t place = 0; place < way.rules.size(); ++place) {
       const RuleEntry& entry = way.rules[place];
-      ElementSet starts = 0;
-      for (const Edge& edge : network.automaton(entry.rule).start.edges) starts |= edge.elements;
-      way.starts.add(place, network.rules().rules[entry.rule], starts & entry.elements, type);
+      const ElementSet starting = entry.elements & network.automaton(entry.rule).starting;
+      way.starts.add(place, network.rules().rules[entry.rule], starting, type);
     }
     way.starts.finish();
     // Worth a table where a good part of all rules is in it.

@@ -239,7 +239,7 @@ TEST_CASE("lane threads: keyed rules go on while a rule without KEY stands") {
             if (stands && index == slow) gate.acquire();
             std::uint64_t step = batch.first_step;
             for (const EventPtr& event : batch.events) {
-              lanes[index].give(event, rules->dispatch->of(event->type), ++step);
+              lanes[index].give(event, rules->dispatch.of(event->type), ++step);
               ++step;
             }
             Matches matches = lanes[index].take_matches();
