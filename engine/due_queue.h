@@ -30,8 +30,7 @@ class DueQueue {
   }
   /// Takes what is due at the earliest time in rules of `level`, in the order of rules and then of keys. Requires that
   /// those of lower levels at that time are taken; that of higher levels stays because what the lower ones make may
-  /// still end it.
-  /// Holds until the next call.
+  /// still end it. The span holds until the next call.
   std::span<KeyState* const> take(EventTime time, std::uint32_t level);
 
  private:

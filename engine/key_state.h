@@ -32,9 +32,9 @@ struct KeyState {
     Times acted_on_timeout;
     Marks marks;
 
-    /// Marks alone say nothing: they are about runs.
     static void* operator new(std::size_t bytes) { return BlockPool::allocate(bytes); }
     static void operator delete(void* block, std::size_t bytes) { BlockPool::release(block, bytes); }
+    /// Marks alone say nothing: they are about runs.
     bool empty() const { return expired.empty() && acted.empty() && acted_on_timeout.empty(); }
   };
 

@@ -94,7 +94,6 @@ class MatchSet {
   std::uint64_t count() const { return count_; }
   /// Requires that it is not empty.
   Start newest() const { return head_->newest; }
-  const Event& last() const { return *head_->event; }
   Start oldest() const { return tail_->own_newest(); }
   const Cell* tail() const { return tail_; }
 

@@ -22,8 +22,6 @@ class StartIndex {
 
   /// Appends the places that the event may start, sorted.
   void find(const Event& event, std::vector<std::uint32_t>& out) const;
-  /// Places that every event may start.
-  std::size_t unindexed() const { return always_.size(); }
 
  private:
   /// Kinds whose values compare with each other.

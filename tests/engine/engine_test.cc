@@ -262,21 +262,26 @@ TEST_CASE("engine: what a LIMIT counted goes with it, also from what is stored")
   CHECK(after->counts().front().suppressed == 0);
 }
 
+/// The stored partial matches of the only rule and key.
+std::pair<std::string, std::string> only_record(state::StateBackend& backend) {
+  std::pair<std::string, std::string> found;
+  REQUIRE(backend
+              .scan(state::Space::kPartial, {},
+                    [&](std::string_view key, std::string_view record) -> Status {
+                      found = {std::string(key), std::string(record)};
+                      return {};
+                    })
+              .has_value());
+  return found;
+}
+
 TEST_CASE("engine: a damaged record is an error, never a crash or a wrong partial match") {
   const auto backend = state::memory_backend();
   Watched engine(network_of("RULE pair KEY u MATCH A+ THEN B WITHIN 10s"), tracked());
   engine.push("A", 0, 0, {{"u", Value::string("somebody")}});
   engine.push("A", 1, 1, {{"u", Value::string("somebody")}});
   save_to(*engine, *backend);
-  std::string key, record;
-  REQUIRE(backend
-              ->scan(state::Space::kPartial, {},
-                     [&](std::string_view k, std::string_view v) -> Status {
-                       key = k;
-                       record = v;
-                       return {};
-                     })
-              .has_value());
+  const auto [key, record] = only_record(*backend);
   for (std::size_t length = 0; length < record.size(); ++length) {
     state::WriteBatch batch;
     batch.put(state::Space::kPartial, key, record.substr(0, length));
@@ -299,15 +304,7 @@ TEST_CASE("engine: whatever a record says, it is refused or gives partial matche
       engine.push("A", i, i, {{"u", Value::string("somebody")}, {"v", Value::integer(i)}});
     }
     save_to(*engine, *backend);
-    std::string key, record;
-    REQUIRE(backend
-                ->scan(state::Space::kPartial, {},
-                       [&](std::string_view k, std::string_view v) -> Status {
-                         key = k;
-                         record = v;
-                         return {};
-                       })
-                .has_value());
+    const auto [key, record] = only_record(*backend);
     for (std::size_t at = 0; at < record.size(); ++at) {
       for (const int change : {1, 2, 3, 0x80}) {
         std::string changed = record;
