@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstdint>
 #include <limits>
+#include <mutex>
+#include <shared_mutex>
 #include <utility>
 
 #include "base/check.h"
@@ -52,6 +54,9 @@ class LmdbBackend final : public StateBackend {
 
   Result<std::optional<std::string>> get(Space space, std::string_view key) override;
   Status scan(Space space, std::string_view prefix, const Visitor& visit) override;
+  Status scan_from(Space space, std::string_view from, const RangeVisitor& visit) override;
+  Result<std::optional<std::string>> last_key(Space space) override;
+  Result<SpaceSize> size(Space space) override;
   Status commit(const WriteBatch& batch) override;
   std::string_view name() const override { return "lmdb"; }
 
@@ -61,7 +66,16 @@ class LmdbBackend final : public StateBackend {
   Status open(std::size_t map_size);
   Error failure(const std::string& what, int code) const;
   Status usable() const;
+  /// A read of one space: keeps the map where it is, and what LMDB needs for it.
+  struct Reading {
+    std::shared_lock<std::shared_mutex> map;
+    Transaction transaction;
+    Cursor cursor;  // closed before its transaction; none when the space does not exist yet
+    std::optional<MDB_dbi> database;
+  };
   Status begin_reading(Transaction& transaction) const;
+  Result<Reading> read(Space space) const;
+  Result<Reading> read_with_cursor(Space space) const;
   Status open_databases();
   /// data.mdb is never shorter than the map, so a shorter one at the next start is one that was cut off, which must
   /// not be read: pages past a file's end are a SIGBUS.
@@ -76,6 +90,10 @@ class LmdbBackend final : public StateBackend {
 
   DirectoryLock lock_;
   LmdbOptions options_;
+  std::mutex commit_;  // one commit at a time
+  /// Held by reads, and alone by what changes the two below, which only commits do. LMDB must not have a transaction
+  /// under way when its map changes.
+  mutable std::shared_mutex map_;
   Environment environment_;  // null only when it could not be mapped again after a failed growth
   Databases databases_;      // of the spaces that exist; all do after the first commit
 };
@@ -182,47 +200,92 @@ Status LmdbBackend::open_databases() {
   return {};
 }
 
+Result<LmdbBackend::Reading> LmdbBackend::read(Space space) const {
+  Reading reading;
+  reading.map = std::shared_lock(map_);
+  CEPD_TRY(begin_reading(reading.transaction));
+  reading.database = databases_[static_cast<std::size_t>(space)];
+  return Result<Reading>(std::move(reading));
+}
+
+Result<LmdbBackend::Reading> LmdbBackend::read_with_cursor(Space space) const {
+  auto reading = read(space);
+  if (!reading || !reading->database) return reading;
+  MDB_cursor* opened = nullptr;
+  if (const int code = mdb_cursor_open(reading->transaction.get(), *reading->database, &opened))
+    return failure("cannot read", code);
+  reading->cursor.reset(opened);
+  return reading;
+}
+
 Result<std::optional<std::string>> LmdbBackend::get(Space space, std::string_view key) {
-  Transaction transaction;
-  CEPD_TRY(begin_reading(transaction));
-  const auto database = databases_[static_cast<std::size_t>(space)];
-  if (!database || key.empty()) return std::nullopt;
+  const auto reading = read(space);
+  if (!reading) return reading.error();
+  if (!reading->database || key.empty()) return std::nullopt;
   MDB_val wanted = to_val(key);
   MDB_val found{};
-  const int code = mdb_get(transaction.get(), *database, &wanted, &found);
+  const int code = mdb_get(reading->transaction.get(), *reading->database, &wanted, &found);
   if (code == MDB_NOTFOUND) return std::nullopt;
   if (code != 0) return failure("cannot read", code);
   return std::string(to_view(found));
 }
 
 Status LmdbBackend::scan(Space space, std::string_view prefix, const Visitor& visit) {
-  Transaction transaction;
-  CEPD_TRY(begin_reading(transaction));
-  const auto database = databases_[static_cast<std::size_t>(space)];
-  if (!database) return {};
-  MDB_cursor* opened = nullptr;
-  if (const int code = mdb_cursor_open(transaction.get(), *database, &opened)) return failure("cannot read", code);
-  const Cursor cursor(opened);  // closed before its transaction
-  MDB_val key = to_val(prefix);
+  return scan_from(space, prefix, [&](std::string_view key, std::string_view value) -> Result<bool> {
+    if (!key.starts_with(prefix)) return false;
+    CEPD_TRY(visit(key, value));
+    return true;
+  });
+}
+
+Status LmdbBackend::scan_from(Space space, std::string_view from, const RangeVisitor& visit) {
+  const auto reading = read_with_cursor(space);
+  if (!reading) return reading.error();
+  if (!reading->cursor) return {};
+  MDB_val key = to_val(from);
   MDB_val value{};
-  int code = mdb_cursor_get(opened, &key, &value, prefix.empty() ? MDB_FIRST : MDB_SET_RANGE);
-  while (code == 0 && to_view(key).starts_with(prefix)) {
-    CEPD_TRY(visit(to_view(key), to_view(value)));
-    code = mdb_cursor_get(opened, &key, &value, MDB_NEXT);
+  int code = mdb_cursor_get(reading->cursor.get(), &key, &value, from.empty() ? MDB_FIRST : MDB_SET_RANGE);
+  while (code == 0) {
+    Result<bool> more = visit(to_view(key), to_view(value));
+    if (!more) return std::move(more).error();
+    if (!*more) return {};
+    code = mdb_cursor_get(reading->cursor.get(), &key, &value, MDB_NEXT);
   }
-  if (code != 0 && code != MDB_NOTFOUND) return failure("cannot read", code);
+  if (code != MDB_NOTFOUND) return failure("cannot read", code);
   return {};
+}
+
+Result<std::optional<std::string>> LmdbBackend::last_key(Space space) {
+  const auto reading = read_with_cursor(space);
+  if (!reading) return reading.error();
+  if (!reading->cursor) return std::nullopt;
+  MDB_val key{};
+  MDB_val value{};
+  const int code = mdb_cursor_get(reading->cursor.get(), &key, &value, MDB_LAST);
+  if (code == MDB_NOTFOUND) return std::nullopt;
+  if (code != 0) return failure("cannot read", code);
+  return std::string(to_view(key));
+}
+
+Result<SpaceSize> LmdbBackend::size(Space space) {
+  const auto reading = read(space);
+  if (!reading) return reading.error();
+  if (!reading->database) return SpaceSize{};
+  MDB_stat statistics{};
+  if (const int code = mdb_stat(reading->transaction.get(), *reading->database, &statistics))
+    return failure("cannot read", code);
+  const std::size_t pages = statistics.ms_branch_pages + statistics.ms_leaf_pages + statistics.ms_overflow_pages;
+  return SpaceSize{statistics.ms_entries, pages * statistics.ms_psize};
 }
 
 Status LmdbBackend::commit(const WriteBatch& batch) {
   if (batch.empty()) return {};
+  const std::lock_guard one_at_a_time(commit_);
   CEPD_TRY(usable());
-  std::size_t bytes = 0;
-  bool puts = false;
-  for (const WriteBatch::Change& change : batch.changes()) {
-    bytes += change.key.size() + change.value.size();
-    puts |= change.kind == WriteBatch::Change::Kind::kPut;
-  }
+  const std::size_t bytes = batch.bytes();
+  const bool puts = std::any_of(batch.changes().begin(), batch.changes().end(), [](const WriteBatch::Change& change) {
+    return change.kind == WriteBatch::Change::Kind::kPut;
+  });
   // Even an erase writes copies of the pages it touches; in a full map it must be able to make room.
   const std::size_t largest = puts ? options_.largest_map_size_bytes : std::numeric_limits<std::size_t>::max() / 2;
   while (true) {
@@ -250,7 +313,10 @@ int LmdbBackend::apply(const WriteBatch& batch) {
     if (const int code = apply(begun, databases, change)) return code;
   }
   if (const int code = mdb_txn_commit(transaction.release())) return code;
-  databases_ = databases;
+  if (databases != databases_) {
+    const std::lock_guard alone(map_);
+    databases_ = databases;
+  }
   return 0;
 }
 
@@ -260,7 +326,7 @@ int LmdbBackend::apply(MDB_txn* transaction, const Databases& databases, const W
   MDB_val value = to_val(change.value);
   switch (change.kind) {
     case WriteBatch::Change::Kind::kPut:
-      CEPD_CHECK(!change.key.empty() && change.key.size() <= kLongestKey);
+      CEPD_CHECK(key_fits(change.space, change.key));
       return mdb_put(transaction, database, &key, &value, 0);
     case WriteBatch::Change::Kind::kErase: {
       const int code = change.key.empty() ? MDB_NOTFOUND : mdb_del(transaction, database, &key, nullptr);
@@ -280,6 +346,7 @@ Status LmdbBackend::grow(std::size_t bytes, std::size_t largest) {
   const std::size_t wanted = std::min(whole_pages(std::max(now * 2, now + bytes * 2)), largest);
   if (wanted <= now) return failure("cannot write", MDB_MAP_FULL);
   CEPD_TRY(extend_file(wanted));
+  const std::lock_guard alone(map_);
   if (const int code = mdb_env_set_mapsize(environment_.get(), wanted)) {
     // The old map is gone by now; only opening anew brings it back.
     Error reason = failure("cannot map " + in_mib(wanted) + " of", code);

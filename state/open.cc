@@ -73,6 +73,12 @@ Status check_format_version(StateBackend& backend, const std::string& directory)
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), version);
   if (status != std::errc{} || end != text.data() + text.size())
     return error(Errc::kCorrupt, "the state in " + directory + " has a format version that is no number");
+  if (version == 2) {
+    // Version 3 added spaces (journal, checkpoints) and changed none that there was: empty ones are right.
+    WriteBatch batch;
+    batch.put(Space::kMeta, std::string(kFormatVersionKey), std::to_string(kFormatVersion));
+    return backend.commit(batch);
+  }
   if (version != kFormatVersion)
     return error(Errc::kVersion, "the state in " + directory + " has format version " + std::to_string(version) +
                                      ", this cepd reads and writes version " + std::to_string(kFormatVersion) +

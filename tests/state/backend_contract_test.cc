@@ -167,6 +167,39 @@ TEST_CASE("backend: scan goes in byte order and by prefix") {
   });
 }
 
+TEST_CASE("backend: a scan from a key goes on into all that follow, as long as it is wanted; the last key, the size") {
+  for_each_backend([](Subject& subject) {
+    CHECK_FALSE(subject->last_key(Space::kJournal).value());
+    CHECK(subject->size(Space::kJournal).value().entries == 0);
+    for (const char* key : {"b", "a", "d"}) put(*subject, Space::kJournal, key, "xyz");
+    put(*subject, Space::kUndo, "z", "other space");
+    const auto from = [&](const std::string& key, std::size_t most) {
+      std::string found;
+      const Status scanned =
+          subject->scan_from(Space::kJournal, key, [&](std::string_view at, std::string_view value) -> Result<bool> {
+            CHECK(value == "xyz");
+            found += at;
+            return found.size() < most;
+          });
+      REQUIRE(scanned.has_value());
+      return found;
+    };
+    CHECK(from("", 9) == "abd");
+    CHECK(from("b", 9) == "bd");
+    CHECK(from("c", 9) == "d");
+    CHECK(from("a", 2) == "ab");
+    CHECK(from("e", 9).empty());
+    const Status refused =
+        subject->scan_from(Space::kJournal, {},
+                           [](std::string_view, std::string_view) -> Result<bool> { return error(Errc::kBusy, "no"); });
+    REQUIRE(refused.has_error());
+    CHECK(refused.error().code == Errc::kBusy);
+    CHECK(subject->last_key(Space::kJournal).value() == "d");
+    CHECK(subject->size(Space::kJournal).value().entries == 3);
+    CHECK(subject->size(Space::kJournal).value().bytes >= 12);
+  });
+}
+
 TEST_CASE("backend: the visitor's error stops the scan and comes back") {
   for_each_backend([](Subject& subject) {
     for (const char* key : {"a", "b", "c"}) put(*subject, Space::kOutbox, key, "x");
@@ -190,6 +223,9 @@ TEST_CASE("backend: longest keys and big values") {
     std::string longest(kLongestKey, '\xfe');
     put(*subject, Space::kPartial, longest, "end");
     CHECK(get(*subject, Space::kPartial, longest) == "end");
+    const std::string with_prefix = std::string(kUndoPrefix, '\0') + longest;
+    put(*subject, Space::kUndo, with_prefix, "before");
+    CHECK(get(*subject, Space::kUndo, with_prefix) == "before");
     // Larger than the map begins with.
     std::string big(std::size_t{40} << 20, 'x');
     big[12'345'678] = 'y';

@@ -148,6 +148,27 @@ TEST_CASE("open: state of another format version is kVersion, with both numbers,
   }
 }
 
+TEST_CASE("open: state of version 2 is taken as it is, and is of this version from then on") {
+  const TemporaryDirectory directory;
+  prepare(directory.path(), Space::kMeta, std::string(kFormatVersionKey), "2");
+  for (int i = 0; i < 2; ++i) {
+    const auto backend = open_in(directory.path());
+    REQUIRE(backend.has_value());
+    CHECK((*backend)->get(Space::kMeta, kFormatVersionKey).value() == "3");
+    if (i == 0) REQUIRE(put(**backend, Space::kPartial, "kept", "1").has_value());
+    CHECK((*backend)->get(Space::kPartial, "kept").value() == "1");
+    CHECK((*backend)->size(Space::kJournal).value().entries == 0);
+  }
+}
+
+TEST_CASE("open: state of version 1 is refused") {
+  const TemporaryDirectory directory;
+  prepare(directory.path(), Space::kMeta, std::string(kFormatVersionKey), "1");
+  const auto backend = open_in(directory.path());
+  REQUIRE(backend.has_error());
+  CHECK(backend.error().code == Errc::kVersion);
+}
+
 TEST_CASE("open: state without a readable format version is kCorrupt") {
   const TemporaryDirectory directory;
   SUBCASE("none") { prepare(directory.path(), Space::kOutbox, "a", "1"); }
