@@ -82,7 +82,11 @@ void mark_dropped(const plan::Rule& rule, std::span<const Bound> taken, Marks& m
 
 std::size_t take_matches(const plan::Rule& rule, std::vector<Candidate>& completed,
                          const std::function<void(const Candidate&)>& take, Trace* trace) {
-  if (completed.size() > 1) {
+  if (completed.size() == 1) {
+    take(completed.front());
+    return 0;
+  }
+  if (!completed.empty()) {
     std::sort(completed.begin(), completed.end(),
               [](const Candidate& a, const Candidate& b) { return taken_before(a.bound, b.bound); });
     completed.erase(std::unique(completed.begin(), completed.end(), same_match), completed.end());

@@ -14,10 +14,6 @@ using plan::Contiguity;
 
 namespace {
 
-const plan::EventTest& test_of(const plan::Rule& rule, plan::ElementId element) {
-  return rule.elements[static_cast<std::size_t>(element)].test;
-}
-
 /// Runs of a key that a new one is compared with at once; where there are more, merge() does it now and then.
 constexpr std::size_t kFewRuns = 16;
 
@@ -55,7 +51,12 @@ Evaluator::Evaluator(const nfa::Network& network, std::size_t rule, std::optiona
       bound_(rule_.within    ? rule_.within
              : rule_.bounded ? std::nullopt
                              : state_ttl),
-      index_from_(index_from) {}
+      index_from_(index_from) {
+  const auto has_one = [](const plan::Element& each) { return static_cast<bool>(nfa::NumberTest(each.test)); };
+  if (std::none_of(rule_.elements.begin(), rule_.elements.end(), has_one)) return;
+  number_tests_.reserve(rule_.elements.size());
+  for (const plan::Element& each : rule_.elements) number_tests_.emplace_back(each.test);
+}
 
 // ---- conditions ----
 
@@ -63,6 +64,14 @@ bool Evaluator::accepts(const plan::EventTest& test, std::span<const Bound> boun
   if (test.conditions.empty()) return true;
   const nfa::Scope scope{&step.event(), bound, step.state.key(), {}, &network_.fields()};
   return nfa::holds(test.conditions, scope, step.scratch, errors_);
+}
+
+bool Evaluator::accepts(plan::ElementId element, const Run& run, Step& step) {
+  const auto index = static_cast<std::size_t>(element);
+  if (!number_tests_.empty()) {
+    if (const auto known = number_tests_[index].holds(step.event(), run.bound)) return *known;
+  }
+  return accepts(rule_.elements[index].test, run.bound, step);
 }
 
 /// The first of `elements` that accepts the event. `members`: of the AND, those bound so far.
@@ -76,8 +85,7 @@ std::optional<plan::ElementId> Evaluator::taker(ElementSet elements, const Run& 
       const nfa::Scope scope{&step.event(), run.bound, step.state.key(), {}, &network_.fields()};
       return nfa::holds({&each.condition, 1}, scope, step.scratch, errors_);
     };
-    if (accepts(element.test, run.bound, step) &&
-        std::all_of(element.joint.begin(), element.joint.end(), joint_holds)) {
+    if (accepts(id, run, step) && std::all_of(element.joint.begin(), element.joint.end(), joint_holds)) {
       return id;
     }
     if (trace_ != nullptr) trace_->refused(run, id, step.offer.event());
@@ -87,7 +95,7 @@ std::optional<plan::ElementId> Evaluator::taker(ElementSet elements, const Run& 
 
 bool Evaluator::until_accepts(const nfa::State& state, const Run& run, Step& step) {
   if (!state.until || (step.offer.elements & element_bit(*state.until)) == 0) return false;
-  if (!accepts(test_of(rule_, *state.until), run.bound, step)) return false;
+  if (!accepts(*state.until, run, step)) return false;
   // Before the repeat's first event it ends nothing: it is only not taken.
   if (trace_ != nullptr && !run.bound.empty() && &state == &state_of(run)) {
     trace_->until(run, *state.until, step.offer.event());
@@ -97,12 +105,13 @@ bool Evaluator::until_accepts(const nfa::State& state, const Run& run, Step& ste
 
 /// The NOTs among `guards` that accept the event.
 ElementSet Evaluator::accepting_guards(const Run& run, ElementSet guards, Step& step) {
+  if (guards == 0) return 0;
   ElementSet accepting = 0;
   for (guards &= step.offer.elements & ~run.violated; guards != 0; guards &= guards - 1) {
     const auto index = static_cast<std::size_t>(__builtin_ctzll(guards));
     const auto within = automaton_.guard_within[index];
     if (within && step.event().time > saturating_add(run.last_time, *within)) continue;
-    if (!accepts(rule_.elements[index].test, run.bound, step)) continue;
+    if (!accepts(plan::ElementId(static_cast<std::uint16_t>(index)), run, step)) continue;
     accepting |= ElementSet{1} << index;
     if (trace_ != nullptr) trace_->forbidden(run, static_cast<plan::ElementId>(index), step.offer.event());
   }
@@ -111,6 +120,7 @@ ElementSet Evaluator::accepting_guards(const Run& run, ElementSet guards, Step& 
 
 /// An event that an UNLESS clause accepts ends the run, but for the ways in which the run binds the event itself.
 bool Evaluator::unless_accepts(const Run& run, Step& step) {
+  if (step.offer.unless == 0) return false;
   for (std::size_t i = 0; i < rule_.unless.size(); ++i) {
     if ((step.offer.unless >> i & 1) == 0) continue;
     if (!accepts(rule_.unless[i], run.bound, step)) continue;
@@ -159,10 +169,9 @@ BranchSet Evaluator::find_takes(const Run& run, bool ends, Step& step) {
   return moved;
 }
 
-/// The run after the event, but for its events.
-Run Evaluator::taken(const Run& run, const Take& take, const EventPtr& event) const {
+/// Makes `next`, an empty run, the run after the event, but for its events.
+void Evaluator::make_taken(Run& next, const Run& run, const Take& take, const EventPtr& event) const {
   const nfa::State& state = automaton_.states[static_cast<std::size_t>(take.to)];
-  Run next;
   next.state = take.to;
   next.groups = run.groups;
   next.first_completed = run.first_completed;
@@ -188,16 +197,14 @@ Run Evaluator::taken(const Run& run, const Take& take, const EventPtr& event) co
     const auto branch = static_cast<std::size_t>(__builtin_ctzll(in));
     agreeing |= take.edge == nullptr ? state.branches[branch].again : take.edge->opens[branch];
   }
-  for (std::size_t i = 0; i < state.branches.size(); ++i) {
-    if ((agreeing >> i & 1) == 0) continue;
-    const auto& when = state.branches[i].when;
-    const bool open = std::all_of(when.begin(), when.end(), [&](const nfa::CountTest& test) {
+  next.branches = agreeing;
+  state.each_branch(agreeing & state.counted, [&](const nfa::Branch& branch, BranchSet bit) {
+    const bool open = std::all_of(branch.when.begin(), branch.when.end(), [&](const nfa::CountTest& test) {
       const std::uint32_t repeats = next.groups[static_cast<std::size_t>(test.group)].repeats;
       return repeats >= test.min && repeats <= test.max;
     });
-    if (open) next.branches |= BranchSet{1} << i;
-  }
-  return next;
+    if (!open) next.branches &= ~bit;
+  });
 }
 
 /// Gives `next` its events: those of `run` and the one taken.
@@ -218,35 +225,42 @@ void Evaluator::bind(Run& next, Run& run, const Take& take, const EventPtr& even
   }
 }
 
-/// A run that has just bound the event: it may be complete, and it may go on.
-void Evaluator::arrive(Run run, Step& step) {
-  if (trace_ != nullptr) trace_->bound(run);
+/// The run binds the event. What comes of it may be complete, and it may go on. `goes_on`: the run is used after it.
+void Evaluator::take(Run& run, const Take& take, bool goes_on, Step& step) {
+  Run& next = step.arrived.emplace_back();
+  make_taken(next, run, take, step.offer.event());
+  bind(next, run, take, step.offer.event(), goes_on);
+  if (trace_ != nullptr) trace_->bound(next);
+  if (!arrives(next, step)) step.arrived.pop_back();
+}
+
+/// False when a run that has just bound the event is over, or one with others that have.
+bool Evaluator::arrives(Run& run, Step& step) {
   const nfa::State& state = state_of(run);
   bool complete = false;
-  for (std::size_t i = 0; i < state.branches.size(); ++i) {
-    const nfa::Branch& branch = state.branches[i];
-    if ((run.branches >> i & 1) == 0 || !may_end(run, branch)) continue;
+  state.each_branch(run.branches & state.accepting, [&](const nfa::Branch& branch, BranchSet bit) {
+    if (!may_end(run, branch)) return;
     const bool full = branch.accept->completes == Completes::kRepeatEnd && branch.accept->greedy == run.state &&
                       run.count == state.max;
-    if (full) run.branches &= ~(BranchSet{1} << i);
+    if (full) run.branches &= ~bit;
     complete = complete || full || branch.accept->completes == Completes::kNow;
-  }
+  });
   if (complete) step.completed.push_back({run.set.head(), false, step.event().time});
   const EventTime open = run.branches == 0 ? kMinTime : open_until(run, true);
   if (open < step.event().time) {
     if (trace_ != nullptr) trace_->over(run, step.offer.event());
-    return;
+    return false;
   }
   set_due(run, open);
-  if (sets()) {
-    for (Run& other : step.arrived) {
-      if (!other.same_place(run)) continue;
-      other.set.join_new(std::move(run.set));
-      set_due(other, open);
-      return;
-    }
+  if (!sets()) return true;
+  for (Run& other : step.arrived) {
+    if (&other == &run) break;
+    if (!other.same_place(run)) continue;
+    other.set.join_new(std::move(run.set));
+    set_due(other, open);
+    return false;
   }
-  step.arrived.push_back(std::move(run));
+  return true;
 }
 
 /// False when neither an event nor time can make a match of the run any more, which did not bind the event.
@@ -265,13 +279,12 @@ bool Evaluator::stays(Run& run, Step& step) {
 /// Returns the branches that this closes.
 BranchSet Evaluator::complete_at(const Run& run, bool ends, ElementSet seen, BranchSet moved, Step& step) {
   const nfa::State& state = state_of(run);
+  if ((run.branches & state.later) == 0) return 0;
   const bool adjacent = step.adjacent(run);
   BranchSet closed = 0;
   bool complete = false;
-  for (std::size_t i = 0; i < state.branches.size(); ++i) {
-    const BranchSet bit = BranchSet{1} << i;
-    const nfa::Branch& branch = state.branches[i];
-    if ((run.branches & bit) == 0 || !may_end(run, branch)) continue;
+  state.each_branch(run.branches & state.later, [&](const nfa::Branch& branch, BranchSet bit) {
+    if (!may_end(run, branch)) return;
     if (branch.accept->completes == Completes::kNextEvent) {
       // Its repeat or what may be left out goes on all the same.
       complete = complete || (adjacent && (branch.accept->guards & seen) == 0);
@@ -281,7 +294,7 @@ BranchSet Evaluator::complete_at(const Run& run, bool ends, ElementSet seen, Bra
       const bool misfit = adjacent && repeat.again == Contiguity::kStrict;
       if (greedy == run.state) {
         if (!run.ended && (ends || misfit)) closed |= bit;
-        continue;
+        return;
       }
       // It has taken nothing yet: only where its first event had to be this one does it end without any.
       const bool missed = std::any_of(state.edges.begin(), state.edges.end(), [&](const nfa::Edge& edge) {
@@ -289,7 +302,7 @@ BranchSet Evaluator::complete_at(const Run& run, bool ends, ElementSet seen, Bra
       });
       if (adjacent && missed && (misfit || !rule_.within)) closed |= bit;
     }
-  }
+  });
   if (complete || closed != 0) step.completed.push_back({run.set.head(), true, step.event().time});
   return closed;
 }
@@ -318,11 +331,7 @@ bool Evaluator::move(Run& run, Step& step) {
   }
   // Nearly always the run goes one way only: then its list of events goes along and is not copied.
   const bool goes_on = (run.branches & ~moved) != 0 || trace_ != nullptr;
-  for (const Take& take : step.takes) {
-    Run next = taken(run, take, step.offer.event());
-    bind(next, run, take, step.offer.event(), goes_on || &take != &step.takes.back());
-    arrive(std::move(next), step);
-  }
+  for (const Take& each : step.takes) take(run, each, goes_on || &each != &step.takes.back(), step);
   if (!goes_on) return false;
   run.branches &= ~moved;
   return stays(run, step);
@@ -347,10 +356,7 @@ void Evaluator::start(Step& step) {
     const auto element = taker(edge.elements, nothing, 0, step);
     if (!element) continue;
     if (target.greedy) kept_back |= open;
-    const Take take{edge.to, *element, &edge, open};
-    Run run = taken(nothing, take, step.offer.event());
-    bind(run, nothing, take, step.offer.event(), true);
-    arrive(std::move(run), step);
+    take(nothing, {edge.to, *element, &edge, open}, true, step);
   }
 }
 
@@ -408,7 +414,8 @@ void Evaluator::advance(KeyState& state, const Offer& offer, std::vector<Complet
     for (const std::uint32_t i : state.index->find(offer, errors_)) stays_at(i);
     state.runs_due = state.index->first_due();
   } else {
-    for (std::size_t i = 0; i < state.runs.size();) i += stays_at(i) ? 1 : 0;
+    // From the back: then a removed run's place is taken by one that was there already.
+    for (std::size_t i = state.runs.size(); i-- > 0;) stays_at(i);
   }
   if (offer.starts) start(step);
   settle(step);

@@ -10,6 +10,7 @@
 #include "engine/key_state.h"
 #include "engine/offer.h"
 #include "engine/trace.h"
+#include "nfa/number_test.h"
 
 namespace cepd::engine {
 
@@ -68,6 +69,7 @@ class Evaluator {
 
   // conditions
   bool accepts(const dsl::plan::EventTest& test, std::span<const Bound> bound, Step& step);
+  bool accepts(dsl::plan::ElementId element, const Run& run, Step& step);
   std::optional<dsl::plan::ElementId> taker(nfa::ElementSet elements, const Run& run, nfa::ElementSet members,
                                             Step& step);
   bool until_accepts(const nfa::State& state, const Run& run, Step& step);
@@ -80,9 +82,10 @@ class Evaluator {
   bool move(Run& run, Step& step);
   nfa::BranchSet find_takes(const Run& run, bool ends, Step& step);
   nfa::BranchSet complete_at(const Run& run, bool ends, nfa::ElementSet seen, nfa::BranchSet moved, Step& step);
-  Run taken(const Run& run, const Take& take, const EventPtr& event) const;
+  void take(Run& run, const Take& take, bool goes_on, Step& step);
+  void make_taken(Run& next, const Run& run, const Take& take, const EventPtr& event) const;
   void bind(Run& next, Run& run, const Take& take, const EventPtr& event, bool goes_on) const;
-  void arrive(Run run, Step& step);
+  bool arrives(Run& run, Step& step);
   bool stays(Run& run, Step& step);
   void settle(Step& step);
   void see_to_index(KeyState& state) const;
@@ -90,17 +93,43 @@ class Evaluator {
   void mark_completed(KeyState& state, const std::vector<Completed>& completed, std::size_t from) const;
 
   // time (evaluator_time.cc)
-  bool can_repeat(const Run& run, bool adjacent) const;
-  EventTime inside_until(const Run& run, nfa::GroupSet groups) const;
-  EventTime edge_until(const Run& run, const nfa::Edge& edge) const;
-  bool edge_open(const Run& run, const nfa::Edge& edge, bool adjacent) const;
+  /// False when no further event can be taken where the last one was.
+  bool can_repeat(const Run& run, bool adjacent) const {
+    const nfa::State& state = state_of(run);
+    return !run.ended && run.count < state.max && (run.branches & ~state.waiting) != 0 &&
+           (state.again != dsl::plan::Contiguity::kStrict || adjacent);
+  }
+  EventTime inside_until(const Run& run, nfa::GroupSet groups) const {
+    EventTime until = kMaxTime;
+    for (; groups != 0; groups &= groups - 1) {
+      const auto group = static_cast<std::size_t>(__builtin_ctz(groups));
+      until = std::min(until, saturating_add(run.groups[group].start, *automaton_.groups[group].within));
+    }
+    return until;
+  }
+  EventTime edge_until(const Run& run, const nfa::Edge& edge) const {
+    const EventTime inside = inside_until(run, edge.inside);
+    return edge.link.within ? std::min(inside, saturating_add(run.last_time, *edge.link.within)) : inside;
+  }
+  /// True when neither NEXT nor a NOT has closed the edge.
+  bool edge_open(const Run& run, const nfa::Edge& edge, bool adjacent) const {
+    return (edge.branches & run.branches) != 0 && (edge.guards & run.violated) == 0 &&
+           (edge.link.contiguity != dsl::plan::Contiguity::kStrict || adjacent);
+  }
+  /// True when the run would be complete in this branch but for what the branch still waits for.
+  bool may_end(const Run& run, const nfa::Branch& branch) const {
+    return branch.accept && run.count >= state_of(run).min && (branch.accept->guards & run.violated) == 0;
+  }
+  /// Of a set: of the partial match that began last; what began earlier is left out by Alive.
+  EventTime bound_end(const Run& run) const {
+    return bound_ ? saturating_add(run.set.newest().time, *bound_) : kMaxTime;
+  }
+
   void set_due(Run& run, EventTime open) const;
   Alive alive_in_sets(const KeyState& state, EventTime now) const;
   void split(KeyState& state, EventTime now) const;
   EventTime open_until(const Run& run, bool adjacent) const;
-  EventTime bound_end(const Run& run) const;
   std::optional<EventTime> absence_due(const Run& run, const nfa::Branch& branch) const;
-  bool may_end(const Run& run, const nfa::Branch& branch) const;
   bool outlives(KeyState& state, std::size_t at, EventTime now, std::vector<Completed>& completed, Runs& expired);
   nfa::BranchSet complete_by(Run& run, EventTime now, std::vector<Completed>& completed) const;
 
@@ -110,6 +139,7 @@ class Evaluator {
   const nfa::LookBack& look_back_;
   std::optional<Micros> bound_;  ///< WITHIN, or the state TTL where nothing bounds a match
   std::size_t index_from_;
+  std::vector<nfa::NumberTest> number_tests_;  // by element; empty: no element has one
   nfa::EvalErrors errors_;
   Trace* trace_ = nullptr;
 };

@@ -8,42 +8,6 @@ namespace cepd::engine {
 
 using nfa::Completes;
 
-/// False when no further event can be taken where the last one was.
-bool Evaluator::can_repeat(const Run& run, bool adjacent) const {
-  const nfa::State& state = state_of(run);
-  return !run.ended && run.count < state.max && (run.branches & ~state.waiting) != 0 &&
-         (state.again != dsl::plan::Contiguity::kStrict || adjacent);
-}
-
-EventTime Evaluator::inside_until(const Run& run, nfa::GroupSet groups) const {
-  EventTime until = kMaxTime;
-  for (std::size_t i = 0; groups != 0; ++i, groups >>= 1) {
-    if ((groups & 1) != 0) until = std::min(until, saturating_add(run.groups[i].start, *automaton_.groups[i].within));
-  }
-  return until;
-}
-
-EventTime Evaluator::edge_until(const Run& run, const nfa::Edge& edge) const {
-  const EventTime inside = inside_until(run, edge.inside);
-  return edge.link.within ? std::min(inside, saturating_add(run.last_time, *edge.link.within)) : inside;
-}
-
-/// True when neither NEXT nor a NOT has closed the edge.
-bool Evaluator::edge_open(const Run& run, const nfa::Edge& edge, bool adjacent) const {
-  return (edge.branches & run.branches) != 0 && (edge.guards & run.violated) == 0 &&
-         (edge.link.contiguity != dsl::plan::Contiguity::kStrict || adjacent);
-}
-
-/// True when the run would be complete in this branch but for what the branch still waits for.
-bool Evaluator::may_end(const Run& run, const nfa::Branch& branch) const {
-  return branch.accept && run.count >= state_of(run).min && (branch.accept->guards & run.violated) == 0;
-}
-
-/// Of a set: of the partial match that began last; what began earlier is left out by Alive.
-EventTime Evaluator::bound_end(const Run& run) const {
-  return bound_ ? saturating_add(run.set.newest().time, *bound_) : kMaxTime;
-}
-
 /// When an absence is complete. Requires may_end.
 std::optional<EventTime> Evaluator::absence_due(const Run& run, const nfa::Branch& branch) const {
   if (branch.accept->completes != Completes::kDeadline) return std::nullopt;
@@ -62,12 +26,12 @@ EventTime Evaluator::open_until(const Run& run, bool adjacent) const {
   for (const nfa::Edge& edge : state.edges) {
     if (edge_open(run, edge, adjacent)) latest = std::max(latest, edge_until(run, edge));
   }
-  for (std::size_t i = 0; i < state.branches.size(); ++i) {
-    const nfa::Branch& branch = state.branches[i];
-    if ((run.branches >> i & 1) == 0 || !may_end(run, branch)) continue;
+  // What was complete when it came here waits for nothing.
+  state.each_branch(run.branches & state.later, [&](const nfa::Branch& branch, nfa::BranchSet) {
+    if (!may_end(run, branch)) return;
     switch (branch.accept->completes) {
       case Completes::kNow:
-        break;  // it was complete when it came here
+        break;
       case Completes::kNextEvent:
         if (adjacent) latest = kMaxTime;
         break;
@@ -78,7 +42,7 @@ EventTime Evaluator::open_until(const Run& run, bool adjacent) const {
         latest = kMaxTime;
         break;
     }
-  }
+  });
   return latest;
 }
 
@@ -86,10 +50,10 @@ EventTime Evaluator::open_until(const Run& run, bool adjacent) const {
 void Evaluator::set_due(Run& run, EventTime open) const {
   run.due = std::min(bound_end(run), open);
   const nfa::State& state = state_of(run);
-  for (std::size_t i = 0; i < state.branches.size(); ++i) {
-    if ((run.branches >> i & 1) == 0 || !may_end(run, state.branches[i])) continue;
-    if (const auto due = absence_due(run, state.branches[i])) run.due = std::min(run.due, *due);
-  }
+  state.each_branch(run.branches & state.later, [&](const nfa::Branch& branch, nfa::BranchSet) {
+    if (!may_end(run, branch)) return;
+    if (const auto due = absence_due(run, branch)) run.due = std::min(run.due, *due);
+  });
 }
 
 /// Adds what is complete because `now` has passed, once. Returns the branches that this closes.
@@ -97,15 +61,14 @@ nfa::BranchSet Evaluator::complete_by(Run& run, EventTime now, std::vector<Compl
   const nfa::State& state = state_of(run);
   nfa::BranchSet closed = 0;
   std::optional<EventTime> time;
-  for (std::size_t i = 0; i < state.branches.size(); ++i) {
-    const nfa::Branch& branch = state.branches[i];
-    if ((run.branches >> i & 1) == 0 || !may_end(run, branch)) continue;
+  state.each_branch(run.branches & state.later, [&](const nfa::Branch& branch, nfa::BranchSet bit) {
+    if (!may_end(run, branch)) return;
     std::optional<EventTime> due = absence_due(run, branch);
     if (branch.accept->completes == Completes::kRepeatEnd && rule_.within) due = bound_end(run);
-    if (!due || *due > now) continue;
-    closed |= nfa::BranchSet{1} << i;
+    if (!due || *due > now) return;
+    closed |= bit;
     time = time ? std::min(*time, *due) : *due;
-  }
+  });
   if (time) completed.push_back({run.set.head(), false, *time});
   return closed;
 }

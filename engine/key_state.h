@@ -58,7 +58,7 @@ struct KeyState {
     if (!rare) rare = std::make_unique<Rare>();
     return *rare;
   }
-  void add_run(Run run) {
+  void add_run(Run&& run) {
     runs.push_back(std::move(run));
     if (index) index->add(runs.back());
   }

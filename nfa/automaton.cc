@@ -163,6 +163,13 @@ class Compiler {
         }
       }
     }
+    for (std::size_t i = 0; i < state.branches.size(); ++i) {
+      const Branch& branch = state.branches[i];
+      const BranchSet bit = BranchSet{1} << i;
+      if (branch.accept) state.accepting |= bit;
+      if (branch.accept && branch.accept->completes != Completes::kNow) state.later |= bit;
+      if (!branch.when.empty()) state.counted |= bit;
+    }
     // Pattern order within each branch: what is written later comes later, the next repeat of a group last.
     std::stable_sort(state.edges.begin(), state.edges.end(), [](const Edge& a, const Edge& b) {
       return std::pair(a.repeats != 0, a.to) < std::pair(b.repeats != 0, b.to);

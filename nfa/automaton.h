@@ -82,10 +82,18 @@ struct State {
   GroupSet inside = 0;      ///< groups with a bound that it stands in
   std::vector<Edge> edges;  ///< in pattern order within each branch
   std::vector<Branch> branches;
-  BranchSet waiting = 0;  ///< branches that only wait
-  ElementSet guards = 0;  ///< all guards of edges and acceptance
+  BranchSet waiting = 0;    ///< branches that only wait
+  BranchSet accepting = 0;  ///< those in which the pattern may end here
+  BranchSet later = 0;      ///< of them those that are not complete at once
+  BranchSet counted = 0;    ///< branches that ask for numbers of repeats
+  ElementSet guards = 0;    ///< all guards of edges and acceptance
 
   bool joins() const { return members.size() > 1; }
+  /// Calls `visit(const Branch&, BranchSet bit)` for each branch of `set`.
+  template <class Visit>
+  void each_branch(BranchSet set, const Visit& visit) const {
+    for (; set != 0; set &= set - 1) visit(branches[static_cast<std::size_t>(__builtin_ctzll(set))], set & -set);
+  }
 };
 
 struct GroupBound {
