@@ -7,8 +7,11 @@
 
 namespace cepd::state {
 
-Committer::Committer(StateBackend& backend, CommitterOptions options, CommitterCallbacks callbacks)
-    : backend_(backend), options_(options), callbacks_(std::move(callbacks)), writer_([this] { run(); }) {}
+Committer::Committer(StateBackend& backend, CommitterOptions options, CommitterCallbacks callbacks, WriterDuty* duty)
+    : backend_(backend), duty_(duty), options_(options), callbacks_(std::move(callbacks)) {
+  if (duty_ != nullptr) duty_->attach(*this);
+  writer_ = std::thread([this] { run(); });
+}
 
 Committer::~Committer() { static_cast<void>(stop()); }
 
@@ -62,6 +65,12 @@ std::optional<Error> Committer::failing() const {
 void Committer::retry_now() {
   const std::lock_guard lock(mutex_);
   retry_ = failing_.has_value();
+  next_slice_ = {};
+  wake_.notify_one();
+}
+
+void Committer::wake() {
+  const std::lock_guard lock(mutex_);
   wake_.notify_one();
 }
 
@@ -70,58 +79,97 @@ std::size_t Committer::waiting_bytes() const {
   return group_bytes_ + under_way_bytes_;
 }
 
-bool Committer::due(Clock::time_point now) const {
+bool Committer::group_due(Clock::time_point now) const {
   return !group_.empty() &&
          (hurry_ || stopping_ || group_bytes_ >= options_.most_bytes || now >= first_added_ + options_.max_wait);
 }
 
-void Committer::run() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    while (!due(Clock::now()) && !stopping_) {
-      if (group_.empty()) {
-        wake_.wait(lock);
-      } else {
-        wake_.wait_until(lock, first_added_ + options_.max_wait);
-      }
-    }
-    if (group_.empty()) break;  // stopping, and nothing is left
+bool Committer::slice_due(Clock::time_point now) const {
+  return duty_ != nullptr && !stopping_ && duty_->has_slice() && now >= next_slice_;
+}
 
-    const WriteBatch group = std::exchange(group_, {});
-    Commit done;
-    done.through = last_;
-    done.changes = group.changes().size();
-    done.bytes = under_way_bytes_ = std::exchange(group_bytes_, 0);
-    hurry_ = false;
-    const Clock::time_point began = Clock::now();
-    done.waited = std::chrono::duration_cast<std::chrono::microseconds>(began - first_added_);
-    outcome_ = commit(group, lock);
-    if (!outcome_) break;
-    done.took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began);
-    under_way_bytes_ = 0;
-    durable_ = done.through;
-    changed_.notify_all();
-    if (callbacks_.durable) {
-      lock.unlock();
-      callbacks_.durable(done);
-      lock.lock();
+std::chrono::milliseconds Committer::next_retry(std::chrono::milliseconds before) const {
+  return before.count() == 0 ? options_.first_retry : std::min(before * 2, options_.longest_retry);
+}
+
+void Committer::wait_for_work(Lock& lock) {
+  while (true) {
+    const Clock::time_point now = Clock::now();
+    if (stopping_ || group_due(now) || slice_due(now)) return;
+    auto until = Clock::time_point::max();
+    if (!group_.empty()) until = first_added_ + options_.max_wait;
+    if (duty_ != nullptr && duty_->has_slice()) until = std::min(until, next_slice_);
+    if (until == Clock::time_point::max()) {
+      wake_.wait(lock);
+    } else {
+      wake_.wait_until(lock, until);
     }
+  }
+}
+
+void Committer::run() {
+  Lock lock(mutex_);
+  // Group and slice take turns, so that neither starves the other.
+  while (true) {
+    wait_for_work(lock);
+    if (group_due(Clock::now())) {
+      outcome_ = commit_group(lock);
+      if (!outcome_) break;
+    }
+    if (stopping_ && group_.empty()) break;
+    if (slice_due(Clock::now())) commit_slice(lock);
   }
   ended_ = true;
   changed_.notify_all();
 }
 
-Status Committer::commit(const WriteBatch& group, std::unique_lock<std::mutex>& lock) {
-  std::chrono::milliseconds retry_in = options_.first_retry;
+Status Committer::commit_group(Lock& lock) {
+  WriteBatch group = std::exchange(group_, {});
+  Commit done;
+  done.through = last_;
+  done.changes = group.changes().size();
+  done.bytes = under_way_bytes_ = std::exchange(group_bytes_, 0);
+  hurry_ = false;
+  const Clock::time_point began = Clock::now();
+  done.waited = std::chrono::duration_cast<std::chrono::microseconds>(began - first_added_);
+  CEPD_TRY(commit(std::move(group), lock));
+  done.took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began);
+  under_way_bytes_ = 0;
+  durable_ = done.through;
+  changed_.notify_all();
+  if (callbacks_.durable) {
+    lock.unlock();
+    callbacks_.durable(done);
+    lock.lock();
+  }
+  return {};
+}
+
+Status Committer::try_commit(WriteBatch& group, bool& complete) {
+  if (duty_ != nullptr && !complete) {
+    auto beside = duty_->beside(group);
+    if (!beside) return std::move(beside).error();
+    group.append(std::move(*beside));
+  }
+  complete = true;
+  CEPD_TRY(backend_.commit(group));
+  if (duty_ != nullptr) duty_->group_durable();
+  return {};
+}
+
+Status Committer::commit(WriteBatch group, Lock& lock) {
+  std::chrono::milliseconds retry_in{0};
+  bool complete = false;
   while (true) {
     // Asked for before this attempt: it is the last one.
     const bool last = stopping_;
     lock.unlock();
-    Status committed = backend_.commit(group);
+    Status committed = try_commit(group, complete);
     lock.lock();
     if (committed) break;
     failing_ = committed.error();
     retry_ = false;
+    retry_in = next_retry(retry_in);
     if (callbacks_.failed) {
       lock.unlock();
       callbacks_.failed(committed.error(), retry_in);
@@ -129,7 +177,6 @@ Status Committer::commit(const WriteBatch& group, std::unique_lock<std::mutex>& 
     }
     if (last) return committed;
     wake_.wait_for(lock, retry_in, [this] { return retry_ || stopping_; });
-    retry_in = std::min(retry_in * 2, options_.longest_retry);
   }
   if (std::exchange(failing_, std::nullopt) && callbacks_.recovered) {
     lock.unlock();
@@ -137,6 +184,21 @@ Status Committer::commit(const WriteBatch& group, std::unique_lock<std::mutex>& 
     lock.lock();
   }
   return {};
+}
+
+void Committer::commit_slice(Lock& lock) {
+  lock.unlock();
+  Status written;
+  if (auto slice = duty_->slice(); !slice) {
+    written = std::move(slice).error();
+  } else if (written = backend_.commit(*slice); written) {
+    duty_->slice_durable();
+  }
+  std::chrono::milliseconds retry_in{0};
+  if (!written) duty_->slice_failed(written.error(), retry_in = next_retry(slice_retry_));
+  lock.lock();
+  slice_retry_ = retry_in;
+  next_slice_ = written ? Clock::time_point{} : Clock::now() + retry_in;
 }
 
 Status Committer::stop() {

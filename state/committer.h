@@ -48,13 +48,37 @@ struct CommitterCallbacks {
   std::function<void()> recovered;
 };
 
+class Committer;
+
+/// What the writer thread does beside committing what was added: the checkpoints (checkpoints.h). All but has_slice()
+/// is called by the writer thread, without the committer's lock.
+class WriterDuty {
+ public:
+  virtual ~WriterDuty() = default;
+  /// Called once, when the writer thread is about to start: whom to wake() when has_slice() becomes true.
+  virtual void attach(Committer& committer) = 0;
+
+  /// What is to be committed together with `group`. On error the group waits and this is called again.
+  virtual Result<WriteBatch> beside(const WriteBatch& group) = 0;
+  /// The group that beside() was called for last is durable.
+  virtual void group_durable() = 0;
+
+  /// Any thread. There is something to write beside groups.
+  virtual bool has_slice() const = 0;
+  /// The next part of it, small enough that groups can wait for it. On error it is called again later.
+  virtual Result<WriteBatch> slice() = 0;
+  virtual void slice_durable() = 0;
+  /// The slice was not committed, with all that it changed in memory forgotten: slice() comes again in `retry_in`.
+  virtual void slice_failed(const Error& reason, std::chrono::milliseconds retry_in) = 0;
+};
+
 /// Thread-safe. Owns the writer thread, which alone commits to the backend from the constructor until stop(); others
 /// may read it meanwhile. A commit that fails is repeated, the same batch, until it succeeds or stop(): nothing is
 /// reported durable that is not, and nothing is left out.
 class Committer {
  public:
-  /// `backend` outlives it.
-  Committer(StateBackend& backend, CommitterOptions options, CommitterCallbacks callbacks);
+  /// `backend` and `duty` outlive it. Without a duty groups alone are committed.
+  Committer(StateBackend& backend, CommitterOptions options, CommitterCallbacks callbacks, WriterDuty* duty = nullptr);
   ~Committer();  // stop(), without its status
 
   /// Takes `batch` into the next commit, whole, after all that was added before. Never waits: whoever brings in input
@@ -74,21 +98,32 @@ class Committer {
   std::optional<Error> failing() const;
   /// Tries again now what failed and waits for its next attempt.
   void retry_now();
+  void wake();                        ///< the duty has a slice
   std::size_t waiting_bytes() const;  ///< added and not durable
 
-  /// Commits what was added and ends the thread. A failing commit is tried once more; its error is returned and what
-  /// waits is given up. Further calls return the same.
+  /// Commits what was added and ends the thread; slices are left out. A failing commit is tried once more; its error is
+  /// returned and what waits is given up. By one thread; further calls return the same.
   Status stop();
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  using Lock = std::unique_lock<std::mutex>;
+
+  // Called with the lock, which they give up while they do what takes long.
   void run();
+  void wait_for_work(Lock& lock);
+  Status commit_group(Lock& lock);
   /// Returns once `group` is committed, or with the last error when stop() was called.
-  Status commit(const WriteBatch& group, std::unique_lock<std::mutex>& lock);
-  bool due(Clock::time_point now) const;
+  Status commit(WriteBatch group, Lock& lock);
+  Status try_commit(WriteBatch& group, bool& complete);  // the only one without the lock
+  void commit_slice(Lock& lock);
+  bool group_due(Clock::time_point now) const;
+  bool slice_due(Clock::time_point now) const;
+  std::chrono::milliseconds next_retry(std::chrono::milliseconds before) const;
 
   StateBackend& backend_;
+  WriterDuty* const duty_;
   const CommitterOptions options_;
   const CommitterCallbacks callbacks_;
 
@@ -100,6 +135,8 @@ class Committer {
   Clock::time_point first_added_{};  // to group_
   CommitTicket last_ = 0, durable_ = 0;
   std::optional<Error> failing_;
+  Clock::time_point next_slice_{};  // no slice before: the last one failed
+  std::chrono::milliseconds slice_retry_{0};
   bool hurry_ = false, retry_ = false, stopping_ = false, ended_ = false;
   Status outcome_;
   std::thread writer_;  // last: it uses all of the above

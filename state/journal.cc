@@ -1,8 +1,6 @@
 #include "state/journal.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include <algorithm>
 #include <utility>
 
 #include "state/layout.h"
@@ -14,8 +12,6 @@ namespace {
 constexpr std::uint8_t kMessage = 1, kTook = 2, kFuture = 3, kIdle = 4, kAdvance = 5, kReload = 6;
 // Flags of a message.
 constexpr std::uint8_t kTooLong = 1, kDroppedAsFuture = 2;
-
-constexpr std::size_t kChecksum = sizeof(std::uint64_t);
 
 template <class... Visitors>
 struct Overloaded : Visitors... {
@@ -104,10 +100,6 @@ JournalEntry read_entry(Reader& in) {
   }
 }
 
-std::uint64_t checksum(std::uint64_t sequence, std::string_view record) {
-  return XXH3_64bits_withSeed(record.data(), record.size(), sequence);
-}
-
 std::size_t size_of(const JournalEntry& entry) {
   std::size_t size = sizeof(JournalRecord);
   if (const auto* message = std::get_if<JournalMessage>(&entry)) size += message->topic.size() + message->bytes.size();
@@ -129,11 +121,7 @@ std::string encode(const JournalRecord& record) {
   Writer out;
   out.time(record.written);
   write(out, record.entry);
-  const std::string body = out.take();
-  std::string value;
-  value.reserve(kChecksum + body.size());
-  append_ordered(value, checksum(record.sequence, body));
-  return value += body;
+  return seal(journal_key(record.sequence), out.take());
 }
 
 Result<JournalRecord> decode_journal(std::string_view key, std::string_view value) {
@@ -143,9 +131,9 @@ Result<JournalRecord> decode_journal(std::string_view key, std::string_view valu
   if (key.size() != sizeof(std::uint64_t)) return corrupt("without a number");
   JournalRecord record;
   record.sequence = read_ordered(key);
-  if (value.size() < kChecksum || read_ordered(value) != checksum(record.sequence, value.substr(kChecksum)))
-    return corrupt(std::to_string(record.sequence));
-  Reader in(value.substr(kChecksum));
+  const auto body = unseal(key, value);
+  if (!body) return corrupt(std::to_string(record.sequence));
+  Reader in(*body);
   record.written = in.time();
   record.entry = read_entry(in);
   if (!in.at_end()) return corrupt(std::to_string(record.sequence));

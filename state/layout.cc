@@ -1,5 +1,8 @@
 #include "state/layout.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -213,6 +216,30 @@ std::size_t Reader::count() {
     return 0;
   }
   return claimed;
+}
+
+namespace {
+
+constexpr std::size_t kChecksum = sizeof(std::uint64_t);
+
+std::uint64_t checksum(std::string_view key, std::string_view body) {
+  return XXH3_64bits_withSeed(body.data(), body.size(), XXH3_64bits(key.data(), key.size()));
+}
+
+}  // namespace
+
+std::string seal(std::string_view key, std::string_view body) {
+  std::string record;
+  record.reserve(kChecksum + body.size());
+  append_ordered(record, checksum(key, body));
+  return record += body;
+}
+
+std::optional<std::string_view> unseal(std::string_view key, std::string_view record) {
+  if (record.size() < kChecksum) return std::nullopt;
+  const std::string_view body = record.substr(kChecksum);
+  if (read_ordered(record) != checksum(key, body)) return std::nullopt;
+  return body;
 }
 
 void append_ordered(std::string& key, std::uint64_t number) {

@@ -3,6 +3,7 @@
 /// A number here never changes its meaning; a change of layout is a new kFormatVersion with an upgrade step.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,6 +66,11 @@ class Reader {
   std::string_view rest_;
   bool ok_ = true;
 };
+
+/// `body` with a checksum of it and of its key in front, for records that nothing else can check.
+std::string seal(std::string_view key, std::string_view body);
+/// The body, or none when a byte of it or of its key was changed.
+std::optional<std::string_view> unseal(std::string_view key, std::string_view record);
 
 /// Big-endian, so that byte order is numeric order.
 void append_ordered(std::string& key, std::uint64_t number);

@@ -1,0 +1,265 @@
+#include "state/checkpoints.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/check.h"
+#include "state/journal.h"
+#include "state/layout.h"
+#include "state/undo.h"
+
+namespace cepd::state {
+
+Result<std::unique_ptr<Checkpoints>> Checkpoints::open(StateBackend& backend, CheckpointOptions options,
+                                                       CheckpointCallbacks callbacks, const Clock& clock) {
+  CEPD_CHECK(options.keep > 0 && options.slice_changes > 0 && options.slice_bytes > 0);
+  std::unique_ptr<Checkpoints> checkpoints(new Checkpoints(backend, options, std::move(callbacks), clock));
+  CEPD_TRY(checkpoints->load());
+  return Result<std::unique_ptr<Checkpoints>>(std::move(checkpoints));
+}
+
+Status Checkpoints::load() {
+  CEPD_TRY(finish_rollback(backend_));
+  const auto begun = get_number(backend_, kBegunKey);
+  if (!begun) return begun.error();
+  auto kept = list_checkpoints(backend_);
+  if (!kept) return std::move(kept).error();
+  for (const CheckpointInfo& info : *kept) kept_.push_back({info.number, info.journal_sequence});
+  if (!kept->empty()) last_ = kept->back();
+  begun_ = std::max(begun->value_or(0), last_ ? last_->number : 0);
+  // Numbers are given once, so that what group commits have kept on the way to it stays in its order.
+  if (!last_ || begun_ > last_->number) CEPD_TRY(undo_unfinished(backend_, begun_));
+
+  auto live = get_sum(backend_);
+  if (!live) return std::move(live).error();
+  if (!*live) {
+    auto sum = sum_of(backend_, std::begin(kLiveSpaces), std::end(kLiveSpaces));
+    if (!sum) return std::move(sum).error();
+    *live = *sum;
+  }
+  live_.start(begun_, **live);
+  if (last_) {
+    checkpointed_ = last_->checkpointed;
+    return {};
+  }
+  auto sum = sum_of(backend_, std::begin(kCheckpointSpaces), std::end(kCheckpointSpaces));
+  if (!sum) return std::move(sum).error();
+  checkpointed_ = *sum;
+  if (checkpointed_.records == 0) return {};
+
+  // Version 2 had no checkpoints, and each save was one.
+  CheckpointInfo info;
+  info.number = ++begun_;
+  info.time = clock_.now();
+  info.checkpointed = checkpointed_;
+  info.live = **live;
+  auto last_call = backend_.last_key(Space::kOutbox);
+  if (!last_call) return std::move(last_call).error();
+  info.outbox_next = *last_call && (*last_call)->size() == sizeof(std::uint64_t) ? read_ordered(**last_call) + 1 : 1;
+  WriteBatch batch;
+  put_number(batch, kBegunKey, info.number);
+  put_sum(batch, info.live);
+  batch.put(Space::kCheckpoints, checkpoint_key(info.number), encode(info));
+  CEPD_TRY(backend_.commit(batch));
+  live_.start(begun_, info.live);
+  kept_.push_back({info.number, info.journal_sequence});
+  last_ = info;
+  return {};
+}
+
+std::uint64_t Checkpoints::begin(std::uint64_t journal_sequence, std::uint64_t outbox_next) {
+  CEPD_CHECK(committer_ != nullptr && !under_way_);
+  WriteBatch barrier;
+  {
+    const std::lock_guard lock(mutex_);
+    under_way_ = true;
+    all_added_ = false;
+    current_ = {};
+    current_.number = ++begun_;
+    current_.time = clock_.now();
+    current_.journal_sequence = journal_sequence;
+    current_.outbox_next = outbox_next;
+    began_ = Steady::now();
+    put_number(barrier, kBegunKey, begun_);
+  }
+  committer_->add(std::move(barrier));
+  return begun_;
+}
+
+void Checkpoints::add(WriteBatch changes) {
+  CEPD_CHECK(under_way_);
+  if (changes.empty()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    CEPD_CHECK(!all_added_);
+    added_bytes_ += changes.bytes();
+    // Many small batches must not become as many transactions.
+    if (!added_.empty() && added_.back().changes().size() < options_.slice_changes) {
+      added_.back().append(std::move(changes));
+    } else {
+      added_.push_back(std::move(changes));
+    }
+    has_slice_ = next_work() != Work::kNone;
+  }
+  committer_->wake();
+}
+
+void Checkpoints::finish() {
+  CEPD_CHECK(under_way_);
+  {
+    const std::lock_guard lock(mutex_);
+    all_added_ = true;
+    has_slice_ = next_work() != Work::kNone;
+  }
+  committer_->wake();
+}
+
+std::size_t Checkpoints::waiting_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return added_bytes_;
+}
+
+bool Checkpoints::wait_finished(std::uint64_t number, Steady::time_point deadline) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_until(lock, deadline, [&] { return last_ && last_->number >= number; });
+}
+
+std::optional<CheckpointInfo> Checkpoints::last() const {
+  const std::lock_guard lock(mutex_);
+  return last_;
+}
+
+std::optional<Error> Checkpoints::failing() const {
+  const std::lock_guard lock(mutex_);
+  return failing_;
+}
+
+Result<WriteBatch> Checkpoints::beside(const WriteBatch& group) { return live_.beside(group); }
+
+void Checkpoints::group_durable() {
+  const auto barrier = live_.durable();
+  if (!barrier) return;
+  const std::lock_guard lock(mutex_);
+  CEPD_CHECK(barrier->number == current_.number);
+  current_.live = barrier->live;
+  slices_.emplace(backend_, barrier->number, checkpointed_, options_.slice_changes, options_.slice_bytes);
+  has_slice_ = next_work() != Work::kNone;
+}
+
+Checkpoints::Work Checkpoints::next_work() const {
+  if (slices_ && (!slices_->done() || !added_.empty())) return Work::kChanges;
+  if (slices_ && all_added_) return Work::kFinish;
+  return trimming_;
+}
+
+Result<WriteBatch> Checkpoints::slice() {
+  slice_began_ = Steady::now();
+  {
+    const std::lock_guard lock(mutex_);
+    work_ = next_work();
+    if (work_ == Work::kChanges && slices_->done()) {
+      slices_->give(std::move(added_.front()));
+      added_.pop_front();
+    }
+  }
+  switch (work_) {
+    case Work::kChanges:
+      return slices_->next();
+    case Work::kFinish:
+      return finishing_slice();
+    case Work::kDropUndo:
+    case Work::kTrimJournal:
+      return trimming_slice(work_);
+    case Work::kNone:
+      break;
+  }
+  return WriteBatch();
+}
+
+Result<WriteBatch> Checkpoints::finishing_slice() {
+  const std::lock_guard lock(mutex_);
+  const CheckpointSlices::Written& written = slices_->written();
+  current_.checkpointed = written.sum;
+  current_.changes = written.changes;
+  current_.bytes = written.bytes;
+  current_.undo_bytes = written.undo_bytes;
+  current_.duration = std::chrono::duration_cast<std::chrono::microseconds>(Steady::now() - began_);
+  WriteBatch batch;
+  batch.put(Space::kCheckpoints, checkpoint_key(current_.number), encode(current_));
+  for (std::size_t i = 0; i + options_.keep <= kept_.size(); ++i)
+    batch.erase(Space::kCheckpoints, checkpoint_key(kept_[i].number));
+  return batch;
+}
+
+Result<WriteBatch> Checkpoints::trimming_slice(Work work) {
+  WriteBatch batch;
+  Result<bool> more = false;
+  if (work == Work::kDropUndo) {
+    more = drop_undo(backend_, batch, kept_.front().number, options_.slice_changes);
+  } else {
+    auto size = backend_.size(Space::kJournal);
+    if (!size) return std::move(size).error();
+    const EventTime older_than = size->bytes > options_.journal_retain_bytes
+                                     ? EventTime::max()
+                                     : saturating_add(clock_.now(), -options_.journal_retain);
+    more = trim_journal(backend_, batch, kept_.front().journal_sequence, older_than, options_.slice_changes);
+  }
+  if (!more) return std::move(more).error();
+  more_to_trim_ = *more;
+  return batch;
+}
+
+std::optional<CheckpointInfo> Checkpoints::work_done() {
+  switch (work_) {
+    case Work::kChanges:
+      slices_->durable();
+      if (slices_->done()) added_bytes_ -= slices_->given_bytes();
+      break;
+    case Work::kFinish:
+      checkpointed_ = slices_->written().sum;
+      slices_.reset();
+      kept_.push_back({current_.number, current_.journal_sequence});
+      while (kept_.size() > options_.keep) kept_.pop_front();
+      trimming_ = Work::kDropUndo;
+      last_ = current_;
+      under_way_ = false;
+      return current_;
+    case Work::kDropUndo:
+      if (!more_to_trim_) trimming_ = Work::kTrimJournal;
+      break;
+    case Work::kTrimJournal:
+      if (!more_to_trim_) trimming_ = Work::kNone;
+      break;
+    case Work::kNone:
+      break;
+  }
+  return std::nullopt;
+}
+
+void Checkpoints::slice_durable() {
+  std::optional<CheckpointInfo> finished;
+  {
+    const std::lock_guard lock(mutex_);
+    failing_.reset();
+    if (work_ == Work::kChanges) {
+      const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Steady::now() - slice_began_);
+      current_.longest_slice = std::max(current_.longest_slice, took);
+    }
+    finished = work_done();
+    has_slice_ = next_work() != Work::kNone;
+  }
+  if (!finished) return;
+  changed_.notify_all();
+  if (callbacks_.finished) callbacks_.finished(*finished);
+}
+
+void Checkpoints::slice_failed(const Error& reason, std::chrono::milliseconds retry_in) {
+  {
+    const std::lock_guard lock(mutex_);
+    failing_ = reason;
+  }
+  if (callbacks_.failed) callbacks_.failed(reason, retry_in);
+}
+
+}  // namespace cepd::state

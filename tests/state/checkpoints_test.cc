@@ -1,0 +1,327 @@
+#include "state/checkpoints.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <deque>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "state/journal.h"
+#include "state/lmdb_backend.h"
+#include "state/memory_backend.h"
+#include "state/undo.h"
+#include "state/verify.h"
+#include "tests/state/state_dump.h"
+#include "tests/state/temporary_directory.h"
+#include "tests/state/wrapped_backend.h"
+
+namespace cepd::state {
+namespace {
+
+using namespace std::chrono_literals;
+using Steady = std::chrono::steady_clock;
+
+Steady::time_point far() { return Steady::now() + 60s; }
+
+class FixedClock final : public Clock {
+ public:
+  EventTime now() const override { return now_; }
+  Steady::time_point steady() const override { return {}; }
+  void set(EventTime now) { now_ = now; }
+
+ private:
+  EventTime now_ = event_time_us(1'000'000'000);
+};
+
+CheckpointOptions small() {
+  CheckpointOptions options;
+  options.keep = 3;
+  options.slice_changes = 3;
+  return options;
+}
+
+/// Checkpoints and the committer that writes them, over a backend that may be made to fail.
+class Subject {
+ public:
+  explicit Subject(StateBackend& backend, CheckpointOptions options = small(), CommitterOptions committing = quick())
+      : backend_(backend) {
+    auto opened = Checkpoints::open(backend_, options, {}, clock_);
+    REQUIRE(opened.has_value());
+    checkpoints_ = std::move(*opened);
+    committer_ = std::make_unique<Committer>(backend_, committing, CommitterCallbacks{}, checkpoints_.get());
+  }
+  static CommitterOptions quick() {
+    CommitterOptions options;
+    options.max_wait = 0us;
+    options.first_retry = options.longest_retry = 1h;
+    return options;
+  }
+  Checkpoints* operator->() { return checkpoints_.get(); }
+  Committer& committer() { return *committer_; }
+  FixedClock& clock() { return clock_; }
+
+  std::uint64_t whole(WriteBatch changes, std::uint64_t journal_sequence = 0) {
+    const std::uint64_t number = checkpoints_->begin(journal_sequence, 1);
+    checkpoints_->add(std::move(changes));
+    checkpoints_->finish();
+    REQUIRE(checkpoints_->wait_finished(number, far()));
+    return number;
+  }
+  void add(WriteBatch group) { REQUIRE(committer_->wait_durable(committer_->add(std::move(group)), far())); }
+  /// Waits until what follows a checkpoint, the trimming, is done too.
+  void settle() {
+    while (checkpoints_->has_slice()) std::this_thread::yield();
+  }
+
+ private:
+  StateBackend& backend_;
+  FixedClock clock_;
+  std::unique_ptr<Checkpoints> checkpoints_;
+  std::unique_ptr<Committer> committer_;
+};
+
+WriteBatch put(Space space, const std::string& key, const std::string& value) {
+  WriteBatch batch;
+  batch.put(space, key, value);
+  return batch;
+}
+
+void check_good(StateBackend& backend) {
+  const auto verified = verify_state(backend);
+  REQUIRE(verified.has_value());
+  for (const std::string& problem : verified->problems) MESSAGE(problem);
+  CHECK(verified->good());
+}
+
+TEST_CASE("checkpoints: one says what it holds, and a new start knows it") {
+  const auto backend = memory_backend();
+  CheckpointInfo first;
+  {
+    Subject subject(*backend);
+    CHECK_FALSE(subject->last());
+    subject.add(put(Space::kOutbox, "call", "12345"));
+    WriteBatch changes = put(Space::kPartial, "key", "value");
+    changes.put(Space::kPositions, "p", "1");
+    CHECK(subject.whole(std::move(changes), 77) == 1);
+    CHECK_FALSE(subject->under_way());
+    first = *subject->last();
+    CHECK(first.number == 1);
+    CHECK(first.time == subject.clock().now());
+    CHECK(first.journal_sequence == 77);
+    CHECK(first.outbox_next == 1);
+    CHECK(first.checkpointed.records == 2);
+    CHECK(first.checkpointed.bytes == 10);
+    CHECK(first.live.records == 1);
+    CHECK(first.live.bytes == 9);
+    CHECK(first.changes == 2);
+    CHECK(first.bytes == 10);
+    CHECK(first.undo_bytes > 0);
+  }
+  Subject subject(*backend);
+  REQUIRE(subject->last());
+  CHECK(encode(*subject->last()) == encode(first));
+  CHECK(subject.whole(put(Space::kPositions, "p", "2")) == 2);
+  check_good(*backend);
+}
+
+TEST_CASE("checkpoints: what is as it was is not written again") {
+  const auto backend = memory_backend();
+  Subject subject(*backend);
+  const auto same = [] {
+    WriteBatch changes;
+    for (int i = 0; i < 10; ++i) changes.put(Space::kPartial, std::to_string(i), "v");
+    changes.erase(Space::kPartial, "was never there");
+    return changes;
+  };
+  subject.whole(same());
+  CHECK(subject->last()->changes == 10);
+  subject.whole(same());
+  CHECK(subject->last()->changes == 0);
+  CHECK(subject->last()->undo_bytes == 0);
+  CHECK(subject->last()->checkpointed.records == 10);
+}
+
+TEST_CASE("checkpoints: a clear takes what is there, over several slices, and what comes after it stays") {
+  const auto backend = memory_backend();
+  Subject subject(*backend);
+  WriteBatch many;
+  for (int i = 0; i < 20; ++i) many.put(Space::kPending, std::to_string(i), "v");
+  subject.whole(std::move(many));
+  const Records before = checkpointed_records(*backend);
+  WriteBatch changes = put(Space::kPending, "added and gone", "v");
+  changes.clear(Space::kPending);
+  changes.put(Space::kPending, "7", "v");
+  changes.put(Space::kPending, "new", "v");
+  subject.whole(std::move(changes));
+  CHECK(checkpointed_records(*backend) == Records{{{Space::kPending, "7"}, "v"}, {{Space::kPending, "new"}, "v"}});
+  CHECK(subject.committer().stop().has_value());
+  check_good(*backend);
+  REQUIRE(roll_back(*backend, 1).has_value());
+  CHECK(checkpointed_records(*backend) == before);
+}
+
+TEST_CASE("checkpoints: groups become durable while one is being written") {
+  const auto inner = memory_backend();
+  std::atomic<bool> hold = false;
+  std::atomic<int> slices = 0;
+  Subject* used = nullptr;
+  WrappedBackend backend(*inner, [&](const WriteBatch& batch) -> Status {
+    const bool slice = batch.changes().back().space == Space::kPartial;
+    // Between any two slices a group: it was added before the slice, and is waited for in the next one.
+    if (slice && hold) {
+      ++slices;
+      used->committer().add(put(Space::kJournal, journal_key(static_cast<std::uint64_t>(slices.load())), "v"));
+    } else if (hold && batch.changes().front().space == Space::kJournal) {
+      CHECK(journal_key(static_cast<std::uint64_t>(slices.load())) == batch.changes().front().key);
+    }
+    return {};
+  });
+  Subject subject(backend);
+  used = &subject;
+  hold = true;
+  WriteBatch changes;
+  for (int i = 0; i < 30; ++i) changes.put(Space::kPartial, std::to_string(i), "v");
+  subject.whole(std::move(changes));
+  CHECK(slices == 10);
+  CHECK(subject.committer().wait_durable(subject.committer().add({}), far()));
+  CHECK(inner->size(Space::kJournal).value().entries == 10);
+}
+
+TEST_CASE("checkpoints: the barrier stands where begin() was called among the groups") {
+  const auto backend = memory_backend();
+  CommitterOptions patient;
+  patient.max_wait = 1h;
+  Subject subject(*backend, small(), patient);
+  // All in one group: two calls before it, one of them delivered behind it.
+  subject.committer().add(put(Space::kOutbox, "a", "1"));
+  subject.committer().add(put(Space::kOutbox, "b", "2"));
+  const std::uint64_t number = subject->begin(0, 3);
+  subject.committer().add(put(Space::kOutbox, "c", "3"));
+  WriteBatch delivered;
+  delivered.erase(Space::kOutbox, "a");
+  subject.committer().add(std::move(delivered));
+  subject.committer().hurry();
+  subject->finish();
+  REQUIRE(subject->wait_finished(number, far()));
+  CHECK(subject->last()->live.records == 2);
+  CHECK(subject.committer().stop().has_value());
+  check_good(*backend);
+  REQUIRE(roll_back(*backend, number).has_value());
+  CHECK(live_records(*backend) == Records{{{Space::kOutbox, "a"}, "1"}, {{Space::kOutbox, "b"}, "2"}});
+  check_good(*backend);
+}
+
+TEST_CASE("checkpoints: only the last so many are kept, with the undo records and the journal that they need") {
+  const auto backend = memory_backend();
+  Subject subject(*backend);
+  WriteBatch entries;
+  for (std::uint64_t sequence = 1; sequence <= 60; ++sequence) {
+    entries.put(Space::kJournal, journal_key(sequence),
+                encode(JournalRecord{sequence, event_time_us(static_cast<std::int64_t>(sequence)), JournalAdvance{}}));
+  }
+  subject.add(std::move(entries));
+  for (std::uint64_t i = 1; i <= 6; ++i) {
+    WriteBatch changes;
+    for (int key = 0; key < 10; ++key) changes.put(Space::kPartial, std::to_string(key), std::to_string(i));
+    CHECK(subject.whole(std::move(changes), i * 10) == i);
+  }
+  subject.settle();
+  const auto kept = list_checkpoints(*backend);
+  REQUIRE(kept.has_value());
+  REQUIRE(kept->size() == 3);
+  CHECK(kept->front().number == 4);
+  CHECK(kept->back().number == 6);
+  CHECK(backend->size(Space::kUndo).value().entries == 20);
+  CHECK(read_journal(*backend, 40).value().size() == 20);
+  CHECK(backend->size(Space::kJournal).value().entries == 20);
+  CHECK(subject.committer().stop().has_value());
+  check_good(*backend);
+}
+
+TEST_CASE("checkpoints: the journal is kept longer where it is asked for, up to its bytes") {
+  const auto backend = memory_backend();
+  CheckpointOptions options = small();
+  options.keep = 1;
+  options.journal_retain = 10s;
+  SUBCASE("by time") {}
+  SUBCASE("by bytes") { options.journal_retain_bytes = 1; }
+  Subject subject(*backend, options);
+  WriteBatch entries;
+  for (std::uint64_t sequence = 1; sequence <= 60; ++sequence) {
+    const EventTime written = event_time_us(static_cast<std::int64_t>(sequence) * 1'000'000);
+    entries.put(Space::kJournal, journal_key(sequence), encode(JournalRecord{sequence, written, JournalAdvance{}}));
+  }
+  subject.add(std::move(entries));
+  subject.clock().set(event_time_us(50'000'000));
+  subject.whole({}, 50);
+  subject.settle();
+  const std::uint64_t left = options.journal_retain_bytes == 1 ? 10 : 21;  // seconds 40 to 60
+  CHECK(backend->size(Space::kJournal).value().entries == left);
+}
+
+TEST_CASE("checkpoints: a slice that fails is written again, groups go on meanwhile") {
+  const auto inner = memory_backend();
+  std::atomic<bool> full = true;
+  WrappedBackend backend(*inner, [&](const WriteBatch& batch) -> Status {
+    if (full && batch.changes().back().space == Space::kPartial) return error(Errc::kNoSpace, "no room");
+    return {};
+  });
+  Subject subject(backend);
+  const std::uint64_t number = subject->begin(0, 1);
+  WriteBatch changes;
+  for (int i = 0; i < 10; ++i) changes.put(Space::kPartial, std::to_string(i), "v");
+  subject->add(std::move(changes));
+  subject->finish();
+  while (!subject->failing()) std::this_thread::yield();
+  CHECK(subject->failing()->message == "no room");
+  subject.add(put(Space::kOutbox, "a", "1"));
+  CHECK(subject->under_way());
+  CHECK(checkpointed_records(*inner).empty());
+  full = false;
+  subject.committer().retry_now();
+  REQUIRE(subject->wait_finished(number, far()));
+  CHECK_FALSE(subject->failing());
+  CHECK(subject->waiting_bytes() == 0);
+  CHECK(subject.committer().stop().has_value());
+  CHECK(checkpointed_records(*inner).size() == 10);
+  check_good(*inner);
+}
+
+TEST_CASE("checkpoints: state that has none, as version 2 left it, becomes the first one") {
+  const auto backend = memory_backend();
+  WriteBatch old = put(Space::kPartial, "key", "value");
+  old.put(Space::kOutbox, journal_key(8), "call");  // sequences are written alike
+  REQUIRE(backend->commit(old).has_value());
+  {
+    Subject subject(*backend);
+    REQUIRE(subject->last());
+    CHECK(subject->last()->number == 1);
+    CHECK(subject->last()->outbox_next == 9);
+    CHECK(subject->last()->journal_sequence == 0);
+    CHECK(subject->last()->checkpointed.records == 1);
+    CHECK(subject.whole(put(Space::kPartial, "key", "other")) == 2);
+  }
+  check_good(*backend);
+  REQUIRE(roll_back(*backend, 1).has_value());
+  CHECK(backend->get(Space::kPartial, "key").value() == "value");
+}
+
+TEST_CASE("checkpoints: going back to one that is not kept changes nothing") {
+  const auto backend = memory_backend();
+  {
+    Subject subject(*backend);
+    subject.whole(put(Space::kPartial, "a", "1"));
+    subject.settle();
+  }
+  const Records before = all_records(*backend);
+  const Status back = roll_back(*backend, 2);
+  REQUIRE(back.has_error());
+  CHECK(back.error().code == Errc::kNotFound);
+  CHECK(all_records(*backend) == before);
+}
+
+}  // namespace
+}  // namespace cepd::state
