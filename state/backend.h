@@ -49,6 +49,7 @@ class WriteBatch {
     changes_.insert(changes_.end(), std::make_move_iterator(other.changes_.begin()),
                     std::make_move_iterator(other.changes_.end()));
   }
+  std::vector<Change> take() { return std::move(changes_); }
   const std::vector<Change>& changes() const { return changes_; }
   bool empty() const { return changes_.empty(); }
   std::size_t bytes() const;  ///< of keys and values

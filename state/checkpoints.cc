@@ -94,12 +94,7 @@ void Checkpoints::add(WriteBatch changes) {
     const std::lock_guard lock(mutex_);
     CEPD_CHECK(!all_added_);
     added_bytes_ += changes.bytes();
-    // Many small batches must not become as many transactions.
-    if (!added_.empty() && added_.back().changes().size() < options_.slice_changes) {
-      added_.back().append(std::move(changes));
-    } else {
-      added_.push_back(std::move(changes));
-    }
+    added_.push_back(changes.take());
     has_slice_ = next_work() != Work::kNone;
   }
   committer_->wake();
@@ -115,7 +110,7 @@ void Checkpoints::finish() {
   committer_->wake();
 }
 
-std::size_t Checkpoints::waiting_bytes() const {
+std::size_t Checkpoints::held_bytes() const {
   const std::lock_guard lock(mutex_);
   return added_bytes_;
 }
@@ -148,9 +143,10 @@ void Checkpoints::group_durable() {
 }
 
 Checkpoints::Work Checkpoints::next_work() const {
-  if (slices_ && (!slices_->done() || !added_.empty())) return Work::kChanges;
-  if (slices_ && all_added_) return Work::kFinish;
-  return trimming_;
+  if (!slices_) return trimming_;
+  if (taken_ < taking_.size() || !added_.empty()) return Work::kTakeIn;
+  if (!all_added_) return trimming_;
+  return slices_->done() ? Work::kFinish : Work::kWrite;
 }
 
 Result<WriteBatch> Checkpoints::slice() {
@@ -158,13 +154,12 @@ Result<WriteBatch> Checkpoints::slice() {
   {
     const std::lock_guard lock(mutex_);
     work_ = next_work();
-    if (work_ == Work::kChanges && slices_->done()) {
-      slices_->give(std::move(added_.front()));
-      added_.pop_front();
-    }
   }
   switch (work_) {
-    case Work::kChanges:
+    case Work::kTakeIn:
+      take_in();
+      return WriteBatch();
+    case Work::kWrite:
       return slices_->next();
     case Work::kFinish:
       return finishing_slice();
@@ -175,6 +170,20 @@ Result<WriteBatch> Checkpoints::slice() {
       break;
   }
   return WriteBatch();
+}
+
+void Checkpoints::take_in() {
+  for (std::size_t left = options_.slice_changes; left > 0; --left) {
+    if (taken_ == taking_.size()) {
+      const std::lock_guard lock(mutex_);
+      taking_.clear();
+      taken_ = 0;
+      if (added_.empty()) return;
+      taking_ = std::move(added_.front());
+      added_.pop_front();
+    }
+    slices_->take_in(std::move(taking_[taken_++]));
+  }
 }
 
 Result<WriteBatch> Checkpoints::finishing_slice() {
@@ -212,13 +221,13 @@ Result<WriteBatch> Checkpoints::trimming_slice(Work work) {
 
 std::optional<CheckpointInfo> Checkpoints::work_done() {
   switch (work_) {
-    case Work::kChanges:
+    case Work::kWrite:
       slices_->durable();
-      if (slices_->done()) added_bytes_ -= slices_->given_bytes();
       break;
     case Work::kFinish:
       checkpointed_ = slices_->written().sum;
       slices_.reset();
+      added_bytes_ = 0;
       kept_.push_back({current_.number, current_.journal_sequence});
       while (kept_.size() > options_.keep) kept_.pop_front();
       trimming_ = Work::kDropUndo;
@@ -231,6 +240,7 @@ std::optional<CheckpointInfo> Checkpoints::work_done() {
     case Work::kTrimJournal:
       if (!more_to_trim_) trimming_ = Work::kNone;
       break;
+    case Work::kTakeIn:
     case Work::kNone:
       break;
   }
@@ -242,7 +252,7 @@ void Checkpoints::slice_durable() {
   {
     const std::lock_guard lock(mutex_);
     failing_.reset();
-    if (work_ == Work::kChanges) {
+    if (work_ == Work::kTakeIn || work_ == Work::kWrite) {
       const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Steady::now() - slice_began_);
       current_.longest_slice = std::max(current_.longest_slice, took);
     }

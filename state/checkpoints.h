@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -56,13 +57,14 @@ class Checkpoints final : public WriterDuty {
   /// The barrier: what was added to the committer before it belongs to this checkpoint. Not while one is under way.
   /// `journal_sequence` is of the last entry that the state to come has taken in. Returns its number.
   std::uint64_t begin(std::uint64_t journal_sequence, std::uint64_t outbox_next);
-  /// Changes of the checkpoint spaces, in any number of calls. What is as it was costs a read and no write.
+  /// Changes of the checkpoint spaces, in any number of calls; later ones of a key win. They are written, in the order
+  /// of their keys, once all are there. What is as it was costs a read and no write.
   void add(WriteBatch changes);
   /// No more changes come.
   void finish();
 
   bool under_way() const { return under_way_; }  ///< begun and not finished
-  std::size_t waiting_bytes() const;             ///< added and not written
+  std::size_t held_bytes() const;                ///< added to the one that is under way
   /// True once `number` is finished and durable; false at `deadline`.
   bool wait_finished(std::uint64_t number, std::chrono::steady_clock::time_point deadline);
   /// The last finished one; none in a new directory.
@@ -81,7 +83,7 @@ class Checkpoints final : public WriterDuty {
  private:
   using Steady = std::chrono::steady_clock;
   /// What the last slice() was part of, and what is left to do when no checkpoint is under way.
-  enum class Work : std::uint8_t { kNone, kChanges, kFinish, kDropUndo, kTrimJournal };
+  enum class Work : std::uint8_t { kNone, kTakeIn, kWrite, kFinish, kDropUndo, kTrimJournal };
   /// Of a checkpoint that is kept, what trimming asks of it.
   struct Kept {
     std::uint64_t number, journal_sequence;
@@ -92,6 +94,7 @@ class Checkpoints final : public WriterDuty {
 
   Status load();
   Work next_work() const;  // with mutex_
+  void take_in();
   Result<WriteBatch> finishing_slice();
   Result<WriteBatch> trimming_slice(Work work);
   std::optional<CheckpointInfo> work_done();  // with mutex_; the checkpoint that it finished
@@ -105,8 +108,8 @@ class Checkpoints final : public WriterDuty {
   std::atomic<bool> has_slice_ = false, under_way_ = false;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<WriteBatch> added_;
-  std::size_t added_bytes_ = 0;  // with those that slices_ has
+  std::deque<std::vector<WriteBatch::Change>> added_;
+  std::size_t added_bytes_ = 0;
   bool all_added_ = false;
   std::uint64_t begun_ = 0;
   CheckpointInfo current_;  // the one under way
@@ -117,8 +120,10 @@ class Checkpoints final : public WriterDuty {
   // The writer thread's own, once it runs.
   LiveUndo live_;
   std::optional<CheckpointSlices> slices_;  // from the barrier to the end
-  StateSum checkpointed_;                   // as of the last finished checkpoint
-  std::deque<Kept> kept_;                   // oldest first
+  std::vector<WriteBatch::Change> taking_;  // of added_, moving into slices_
+  std::size_t taken_ = 0;
+  StateSum checkpointed_;  // as of the last finished checkpoint
+  std::deque<Kept> kept_;  // oldest first
   Work trimming_ = Work::kNone, work_ = Work::kNone;
   bool more_to_trim_ = false;
   Steady::time_point slice_began_;

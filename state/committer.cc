@@ -191,8 +191,9 @@ void Committer::commit_slice(Lock& lock) {
   Status written;
   if (auto slice = duty_->slice(); !slice) {
     written = std::move(slice).error();
-  } else if (written = backend_.commit(*slice); written) {
-    duty_->slice_durable();
+  } else {
+    if (!slice->empty()) written = backend_.commit(*slice);
+    if (written) duty_->slice_durable();
   }
   std::chrono::milliseconds retry_in{0};
   if (!written) duty_->slice_failed(written.error(), retry_in = next_retry(slice_retry_));

@@ -65,7 +65,7 @@ class WriterDuty {
 
   /// Any thread. There is something to write beside groups.
   virtual bool has_slice() const = 0;
-  /// The next part of it, small enough that groups can wait for it. On error it is called again later.
+  /// The next part of it, small enough that groups can wait for it; may be empty. On error it is called again later.
   virtual Result<WriteBatch> slice() = 0;
   virtual void slice_durable() = 0;
   /// The slice was not committed, with all that it changed in memory forgotten: slice() comes again in `retry_in`.

@@ -284,7 +284,7 @@ TEST_CASE("checkpoints: a slice that fails is written again, groups go on meanwh
   subject.committer().retry_now();
   REQUIRE(subject->wait_finished(number, far()));
   CHECK_FALSE(subject->failing());
-  CHECK(subject->waiting_bytes() == 0);
+  CHECK(subject->held_bytes() == 0);
   CHECK(subject.committer().stop().has_value());
   CHECK(checkpointed_records(*inner).size() == 10);
   check_good(*inner);
