@@ -95,7 +95,7 @@ void Checkpoints::add(WriteBatch changes) {
     CEPD_CHECK(!all_added_);
     added_bytes_ += changes.bytes();
     added_.push_back(changes.take());
-    has_slice_ = next_work() != Work::kNone;
+    has_slice_ = has_slice_ || slices_.has_value();
   }
   committer_->wake();
 }
@@ -105,7 +105,7 @@ void Checkpoints::finish() {
   {
     const std::lock_guard lock(mutex_);
     all_added_ = true;
-    has_slice_ = next_work() != Work::kNone;
+    has_slice_ = has_slice_ || slices_.has_value();
   }
   committer_->wake();
 }

@@ -93,7 +93,7 @@ class Checkpoints final : public WriterDuty {
       : backend_(backend), options_(options), callbacks_(std::move(callbacks)), clock_(clock), live_(backend) {}
 
   Status load();
-  Work next_work() const;  // with mutex_
+  Work next_work() const;  // with mutex_, writer thread
   void take_in();
   Result<WriteBatch> finishing_slice();
   Result<WriteBatch> trimming_slice(Work work);
