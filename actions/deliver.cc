@@ -11,6 +11,7 @@
 #include "actions/failure_log.h"
 #include "base/back_off.h"
 #include "base/check.h"
+#include "base/fault.h"
 
 namespace cepd::actions {
 
@@ -26,12 +27,15 @@ struct Deliverer::Worker {
 
   void deliver(const state::OutboxRecord& record, const std::stop_token& stop) {
     for (unsigned attempt = 1;; ++attempt) {
+      fault(FaultPoint::kBeforeDelivery);
       const Outcome outcome = action.sink->deliver(record);
       switch (outcome.delivery) {
         case Delivery::kDone:
           failures.delivered();
           delivered.fetch_add(1, std::memory_order_relaxed);
+          fault(FaultPoint::kBeforeMark);
           outbox.finish(action.name, record.sequence);
+          fault(FaultPoint::kAfterMark);
           return;
         case Delivery::kRejected:
           failures.rejected(record.idempotency_key, outcome.detail);

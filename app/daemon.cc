@@ -3,12 +3,14 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <thread>
 
 #include "app/commands.h"
 #include "app/rule_messages.h"
 #include "app/test_runner.h"
+#include "base/fault.h"
 #include "state/open.h"
 
 namespace cepd::app {
@@ -314,6 +316,13 @@ int run_command(const std::string& config) {
   print_diagnostics(diagnostics);
   if (has_errors(diagnostics)) return kFailed;
   spdlog::set_level(spdlog::level::from_str(settings.daemon.text("log_level")));
+  if (const char* faults = std::getenv("CEPD_FAULT")) {
+    spdlog::warn("this cepd fails on purpose: CEPD_FAULT={}", faults);
+    if (const Status planned = plan_faults(faults); !planned) {
+      spdlog::error("CEPD_FAULT: {}", planned.error().message);
+      return kWrongUse;
+    }
+  }
 
   Daemon daemon(std::move(settings), system_clock());
   if (const Status opened = daemon.open(); !opened) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/fault.h"
 #include "state/journal.h"
 #include "state/layout.h"
 #include "state/undo.h"
@@ -160,8 +161,10 @@ Result<WriteBatch> Checkpoints::slice() {
       take_in();
       return WriteBatch();
     case Work::kWrite:
+      fault(FaultPoint::kBeforeSlice);
       return slices_->next();
     case Work::kFinish:
+      fault(FaultPoint::kBeforeFinish);
       return finishing_slice();
     case Work::kDropUndo:
     case Work::kTrimJournal:
@@ -222,9 +225,11 @@ Result<WriteBatch> Checkpoints::trimming_slice(Work work) {
 std::optional<CheckpointInfo> Checkpoints::work_done() {
   switch (work_) {
     case Work::kWrite:
+      fault(FaultPoint::kAfterSlice);
       slices_->durable();
       break;
     case Work::kFinish:
+      fault(FaultPoint::kAfterFinish);
       checkpointed_ = slices_->written().sum;
       slices_.reset();
       added_bytes_ = 0;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/fault.h"
 
 namespace cepd::state {
 
@@ -152,7 +153,9 @@ Status Committer::try_commit(WriteBatch& group, bool& complete) {
     group.append(std::move(*beside));
   }
   complete = true;
+  fault(FaultPoint::kBeforeGroup);
   CEPD_TRY(backend_.commit(group));
+  fault(FaultPoint::kAfterGroup);
   if (duty_ != nullptr) duty_->group_durable();
   return {};
 }

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/fault.h"
 #include "state/system_error.h"
 
 namespace cepd::state {
@@ -282,6 +283,7 @@ Status LmdbBackend::commit(const WriteBatch& batch) {
   if (batch.empty()) return {};
   const std::lock_guard one_at_a_time(commit_);
   CEPD_TRY(usable());
+  if (const int number = fault(FaultPoint::kCommit)) return failure("cannot write", number);
   const std::size_t bytes = batch.bytes();
   const bool puts = std::any_of(batch.changes().begin(), batch.changes().end(), [](const WriteBatch::Change& change) {
     return change.kind == WriteBatch::Change::Kind::kPut;

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <functional>
 #include <string>
 
@@ -31,6 +32,20 @@ inline std::string in_child(const std::function<std::string()>& body) {
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
   return said;
+}
+
+/// Runs `body` in a forked child process that is to kill itself; true when it did.
+inline bool killed_in_child(const std::function<void()>& body) {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    body();
+    ::_exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  if (WIFSIGNALED(status)) CHECK(WTERMSIG(status) == SIGKILL);
+  return WIFSIGNALED(status);
 }
 
 }  // namespace cepd::state

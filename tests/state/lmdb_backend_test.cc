@@ -11,6 +11,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -200,6 +201,49 @@ TEST_CASE("lmdb: a file cut off is kCorrupt") {
     REQUIRE(opened.has_error());
     CHECK(opened.error().code == Errc::kCorrupt);
   }
+}
+
+TEST_CASE("lmdb: a commit that was torn before its last page was written leaves the state before it") {
+  const TemporaryDirectory directory;
+  const auto bytes = [&directory] {
+    std::ifstream file(directory.file("data.mdb"), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  for (int i = 0; i < 3; ++i) REQUIRE(put(*open(directory.path()), "a", std::to_string(i)).has_value());
+  const std::string before = bytes();
+  REQUIRE(put(*open(directory.path()), "b", std::string(20'000, 'b')).has_value());
+  std::string after = bytes();
+  REQUIRE(before.size() == after.size());
+  // A commit syncs its data pages and only then writes one of the first two, which makes it one. Of the data pages
+  // some are there, some in part, one is torn.
+  const std::size_t page = 4096;
+  std::size_t written = 0;
+  for (std::size_t at = 2 * page; at < after.size(); at += page) {
+    if (after.compare(at, page, before, at, page) == 0) continue;
+    if (++written % 3 == 0) after.replace(at, page, before, at, page);
+    if (written % 3 == 1) after.replace(at + page / 2, page / 2, std::string(page / 2, '\xee'));
+  }
+  CHECK(written > 5);
+  after.replace(0, 2 * page, before, 0, 2 * page);
+  std::ofstream(directory.file("data.mdb"), std::ios::binary) << after;
+  auto backend = open(directory.path());
+  CHECK(backend->get(Space::kPartial, "a").value() == "2");
+  CHECK(count(*backend) == 1);
+  REQUIRE(put(*backend, "b", std::string(20'000, 'c')).has_value());
+  CHECK(backend->get(Space::kPartial, "b").value() == std::string(20'000, 'c'));
+}
+
+TEST_CASE("lmdb: a file that was removed under it takes and gives nothing any more") {
+  const TemporaryDirectory directory;
+  auto backend = open(directory.path());
+  REQUIRE(put(*backend, "a", "1").has_value());
+  SUBCASE("the file") { std::filesystem::remove(directory.file("data.mdb")); }
+  SUBCASE("the whole directory") { std::filesystem::remove_all(directory.path()); }
+  const Status failed = put(*backend, "b", "2");
+  REQUIRE(failed.has_error());
+  CHECK(failed.error().code == Errc::kIo);
+  CHECK(failed.error().message == directory.path() + "/data.mdb was removed while cepd runs; restart cepd");
+  CHECK(backend->get(Space::kPartial, "a").has_error());
 }
 
 TEST_CASE("lmdb: another program's environment is kCorrupt and stays as it was") {
