@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -23,6 +24,8 @@ constexpr int kTimeoutSeconds = 10;
 constexpr int kKeepAliveSeconds = 2;
 /// A body over the limit is read on this many times its limit, so that the client hears 413 and not a reset.
 constexpr std::size_t kReadOn = 8;
+/// What was taken when cepd is asked to stop has this long to become durable.
+constexpr std::chrono::seconds kStopGrace{2};
 
 class Workers final : public httplib::TaskQueue {
  public:
@@ -150,6 +153,8 @@ struct HttpSource::Impl {
       return;
     }
     const std::size_t count = batch.size();
+    const auto receipt = std::make_shared<Receipt>(count);
+    for (Message& message : batch) message.receipt = receipt;
     {
       // Numbers must go up in the order of the queue. try_push does not wait, so neither does this lock.
       const std::lock_guard lock(mutex);
@@ -162,7 +167,14 @@ struct HttpSource::Impl {
       }
       next = offset;
     }
-    response.status = 202;
+    if (!receipt->wait(options.answer_within, stopping.get_token()) &&
+        !(stopping.stop_requested() &&
+          receipt->wait(std::min<std::chrono::milliseconds>(kStopGrace, options.answer_within)))) {
+      answer(response, 503, "not stored in time");
+      response.set_header("Retry-After", "1");
+      return;
+    }
+    response.status = 200;
     response.set_content(R"({"accepted":)" + std::to_string(count) + "}\n", "application/json");
   }
 
@@ -173,6 +185,7 @@ struct HttpSource::Impl {
   std::int64_t next = 0;  // offset of the next message; under `mutex`
   int port = 0;
   std::atomic<bool> listening = false;
+  std::stop_source stopping;
   httplib::Server server;
   std::thread thread;
 };
@@ -230,6 +243,7 @@ Status HttpSource::start(MessageQueue& queue, std::optional<std::int64_t> resume
 
 void HttpSource::stop() {
   Impl& impl = *impl_;
+  impl.stopping.request_stop();
   // stop() before the other thread has begun to listen would be forgotten.
   while (impl.listening && !impl.server.is_running()) std::this_thread::yield();
   impl.server.stop();

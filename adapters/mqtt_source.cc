@@ -27,6 +27,8 @@ constexpr auto kTick = 100ms;         // between looks at a token of the library
 constexpr auto kLogEvery = 10s;
 /// A connection that lasted this long was a good one: the next wait is a short one again.
 constexpr auto kStable = 5s;
+/// A message that is under way when cepd is asked to stop has this long to become durable.
+constexpr auto kStopGrace = 2s;
 
 std::unique_ptr<Source> make(const std::string& name, const config::Options& options) {
   return std::make_unique<MqttSource>(name, mqtt_options(name, options));
@@ -94,26 +96,25 @@ struct MqttSource::Impl {
     return connect;
   }
 
-  /// Library's thread. Returning is what acknowledges the message.
-  void take(const mqtt::const_message_ptr& received) {
-    const auto& payload = received->get_payload();
+  /// Library's thread. Returning is what acknowledges the message, so one that does not become durable never returns.
+  /// The library holds its lock meanwhile: nothing can be sent, the connection cannot even be ended.
+  void take(const mqtt::message& received) {
+    const auto& payload = received.get_payload();
     Message message;
     message.position = {id, 0, next};
     message.too_long = payload.size() > options.max_message;
     message.bytes = message.too_long ? payload.substr(0, kTooLongKept) : payload;
-    message.topic = received->get_topic();
+    message.topic = received.get_topic();
     if (message.bytes.empty()) return;  // clears a retained message; no event
-    waiting_for_room = true;
-    const bool taken = queue->push(std::move(message));
-    waiting_for_room = false;
-    if (taken) {
-      ++next;
-      return;
-    }
-    // The queue is closed, and the library will acknowledge what it cannot be kept from: hold it here until stop(),
-    // so that not all the broker has is lost.
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return stopping.load(); });
+    // Nobody waits for an acknowledgement of QoS 0.
+    const auto receipt = received.get_qos() > 0 ? std::make_shared<Receipt>(1) : nullptr;
+    message.receipt = receipt;
+    busy = true;
+    // A message that a closed queue refused is never released: it is left to the broker, and the library to its end.
+    if (queue->push(std::move(message))) ++next;
+    if (receipt && !receipt->wait(std::stop_token())) return;
+    busy = false;
+    ++taken;
   }
 
   /// Waits for the library; false when stopping, or when `give_up` says so.
@@ -132,8 +133,8 @@ struct MqttSource::Impl {
     const auto subscribed = client.subscribe(topic, options.qos, options.version_5 ? how : mqtt::subscribe_options());
     auto asked = SteadyClock::now();
     const bool answered = wait(subscribed, [&] {
-      // The answer waits behind messages that wait for the queue.
-      if (waiting_for_room) asked = SteadyClock::now();
+      // The answer waits behind messages that wait for the queue or the disk.
+      if (busy) asked = SteadyClock::now();
       return lost || SteadyClock::now() - asked > kAnswerTimeout;
     });
     if (!answered) return false;
@@ -210,15 +211,20 @@ struct MqttSource::Impl {
       changed.wait_for(lock, wait_for, [&] { return stopping.load(); });
     }
     disconnect();
+    const std::lock_guard lock(mutex);
+    ended = true;
+    changed.notify_all();
   }
 
   const SourceId id;
   const MqttSourceOptions options;
   MessageQueue* queue = nullptr;
   std::int64_t next = 0;  // offset of the next message; of the library's thread
-  std::atomic<bool> connected = false, stopping = false, waiting_for_room = false;
+  std::atomic<bool> connected = false, stopping = false, busy = false;
   std::mutex mutex;
   std::condition_variable changed;
+  bool ended = false;  // the thread is through; under `mutex`
+  std::atomic<std::uint64_t> taken = 0;
   std::atomic<bool> lost = false;
   mqtt::async_client client;
   BackOff waits;
@@ -226,10 +232,10 @@ struct MqttSource::Impl {
 };
 
 MqttSource::MqttSource(std::string name, MqttSourceOptions options)
-    : impl_(std::make_unique<Impl>(std::move(name), std::move(options))) {}
+    : impl_(std::make_shared<Impl>(std::move(name), std::move(options))) {}
 
 MqttSource::~MqttSource() {
-  if (impl_->thread.joinable()) stop();
+  if (impl_ && impl_->thread.joinable()) stop();
 }
 
 Status MqttSource::start(MessageQueue& queue, std::optional<std::int64_t> resume) {
@@ -243,7 +249,7 @@ Status MqttSource::start(MessageQueue& queue, std::optional<std::int64_t> resume
   };
   impl.client.set_connection_lost_handler([on_lost](const std::string&) { on_lost(); });
   impl.client.set_disconnected_handler([on_lost](const mqtt::properties&, mqtt::ReasonCode) { on_lost(); });
-  impl.client.set_message_callback([&impl](const mqtt::const_message_ptr& message) { impl.take(message); });
+  impl.client.set_message_callback([&impl](const mqtt::const_message_ptr& message) { impl.take(*message); });
   impl.thread = std::thread([&impl] { impl.run(); });
   return {};
 }
@@ -255,7 +261,20 @@ void MqttSource::stop() {
     impl.stopping = true;
     impl.changed.notify_all();
   }
-  if (impl.thread.joinable()) impl.thread.join();
+  std::unique_lock lock(impl.mutex);
+  while (!impl.ended) {
+    const std::uint64_t before = impl.taken;
+    if (impl.changed.wait_for(lock, kStopGrace, [&] { return impl.ended; })) break;
+    if (!impl.busy || impl.taken != before) continue;
+    spdlog::warn("source {}: a message could not be stored and is left to the broker", impl.id.name());
+    // The library's thread stays in the callback, so all that it uses has to stay.
+    impl.thread.detach();
+    static std::vector<std::shared_ptr<Impl>> abandoned;
+    abandoned.push_back(impl_);
+    return;
+  }
+  lock.unlock();
+  impl.thread.join();
 }
 
 std::string MqttSource::status() const { return impl_->connected ? "connected" : "waiting for broker"; }

@@ -2,13 +2,16 @@
 /// Events from an MQTT broker.
 ///
 /// One thread connects, subscribes and, when the connection is gone, does so again for ever, with growing waits. The
-/// client library's receive thread puts messages into the queue and waits there while it is full; the broker gets its
-/// acknowledgement (QoS 1 and 2) when the message is in the queue, and holds back what it has beyond its own limit of
-/// unacknowledged ones. The library has one such thread in a process: a full queue holds up all MQTT sources. While it
-/// waits longer than the keep-alive time the broker may drop the connection and send the message again afterwards.
+/// client library's receive thread puts messages into the queue and waits there while it is full, and then for the
+/// message's receipt (QoS 1 and 2): the broker gets its acknowledgement when the message is durable, and holds back
+/// what it has beyond its own limit of unacknowledged ones. The library has one such thread in a process: a full queue
+/// holds up all MQTT sources, and so does the disk: one message is on its way at a time. While it waits longer than the
+/// keep-alive time the broker may drop the connection and send the message again afterwards.
 ///
-/// stop() needs that thread: keep popping until it returns, and close the queue afterwards. Then nothing that was
-/// acknowledged is missing. What comes while the queue is closed is acknowledged by the library and lost.
+/// stop() needs that thread: keep popping and releasing until it returns, and close the queue afterwards. Nothing that
+/// was acknowledged is missing. When a message does not become durable within two seconds stop() leaves the library's
+/// thread waiting for it, so that it is not acknowledged, and the broker sends it again: the process has to end then,
+/// as no MQTT source can work in it any more.
 ///
 /// Cannot be replayed: the offset is a running count. With `clean_start` off the broker keeps what comes while cepd is
 /// away, for `session_expiry`.
@@ -49,7 +52,7 @@ class MqttSource final : public Source {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;  // shared with a library's thread that stop() had to leave behind
 };
 
 }  // namespace cepd::adapters

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/receipt.h"
 #include "base/ids.h"
 #include "base/result.h"
 
@@ -24,6 +25,7 @@ struct Message {
   std::string bytes;
   std::string topic;      ///< MQTT topic; empty elsewhere
   bool too_long = false;  ///< `bytes` is only the beginning: the rest was over the source's limit and was dropped
+  std::shared_ptr<Receipt> receipt = nullptr;  ///< its sender waits for it; null: nobody does
 };
 
 /// Bounded by messages and bytes. Any number of producers, one consumer.

@@ -88,6 +88,11 @@ std::optional<std::int64_t> Pump::position(const SourceId& source) const {
 }
 
 void Pump::take(const adapters::Message& message) {
+  handle(message);
+  if (message.receipt) message.receipt->release();
+}
+
+void Pump::handle(const adapters::Message& message) {
   ++messages_;
   SourceState& source = source_of(message.position.source);
   PartitionState& partition = partitions_[{message.position.source, message.position.partition}];

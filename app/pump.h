@@ -35,6 +35,7 @@ class Pump {
   /// Offset of the last message of `source` that the saved state holds.
   std::optional<std::int64_t> position(const SourceId& source) const;
 
+  /// Decodes and matches it. Its sender is answered when that is done.
   void take(const adapters::Message& message);
   /// Handles and reports what take() has left (with several lanes). Call when nothing more is there to be taken.
   void flush() { engine_.flush(); }
@@ -63,6 +64,7 @@ class Pump {
   };
   using PartitionId = std::pair<SourceId, std::int32_t>;
 
+  void handle(const adapters::Message& message);
   SourceState& source_of(const SourceId& id) { return sources_.at(id); }
   EventPtr decode_again(const Event& event, std::string_view type);
   std::string late_detail(const Event& event, DropReason reason) const;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <httplib.h>
 
+#include <future>
 #include <set>
 #include <thread>
 
@@ -18,6 +19,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
+/// A source and what stands behind it: here a test that releases what comes through the queue.
 struct Server {
   explicit Server(std::size_t max_messages = 100, HttpSourceOptions options = {},
                   std::optional<std::int64_t> resume = {})
@@ -31,24 +33,51 @@ struct Server {
     source.stop();
   }
 
-  httplib::Result post(const std::string& body, const std::string& type = "application/json") const {
-    auto result = client->Post("/events", body, type);
+  /// Posts, and has everything that comes stored at once.
+  httplib::Result post(const std::string& body, const std::string& type = "application/json") {
+    auto answer = post_later(body, type);
+    while (answer.wait_for(0s) != std::future_status::ready) store(1ms);
+    store(0ms);
+    auto result = answer.get();
     REQUIRE(result);
     return result;
   }
 
-  /// "offset:bytes" of all that is queued.
-  Texts take() {
+  std::future<httplib::Result> post_later(std::string body, std::string type = "application/json",
+                                          bool compress = false) {
+    return std::async(std::launch::async, [this, body = std::move(body), type = std::move(type), compress] {
+      httplib::Client own("127.0.0.1", source.port());
+      own.set_compress(compress);
+      return own.Post("/events", body, type);
+    });
+  }
+
+  /// Takes what is queued and releases it.
+  void store(std::chrono::milliseconds wait) {
     std::vector<Message> got;
-    queue.pop(got, 1000, 0ms);
+    queue.pop(got, 1000, wait);
+    for (auto& message : got) {
+      message.receipt->release();
+      stored.push_back(std::move(message));
+    }
+  }
+
+  /// "offset:bytes" of all that was stored since the last call.
+  Texts take() {
     Texts texts;
-    for (const auto& m : got) texts.push_back(std::to_string(m.position.offset) + ":" + m.bytes);
+    for (const auto& m : stored) texts.push_back(std::to_string(m.position.offset) + ":" + m.bytes);
+    stored.clear();
     return texts;
+  }
+
+  void wait_queued(std::size_t messages) const {
+    while (queue.size() < messages) std::this_thread::yield();
   }
 
   MessageQueue queue;
   HttpSource source;
   std::unique_ptr<httplib::Client> client;
+  std::vector<Message> stored;
 };
 
 }  // namespace
@@ -56,7 +85,7 @@ struct Server {
 TEST_CASE("http source: one object, also over several lines") {
   Server server;
   const auto answer = server.post(R"({"a":1})");
-  CHECK(answer->status == 202);
+  CHECK(answer->status == 200);
   CHECK(answer->body == "{\"accepted\":1}\n");
   CHECK(answer->get_header_value("Content-Type") == "application/json");
   CHECK(server.post("\n {\n \"a\": [1,\n2]\n}\n")->body == "{\"accepted\":1}\n");
@@ -78,7 +107,7 @@ TEST_CASE("http source: an array of objects, a bad one among them") {
   Server server;
   const auto answer =
       server.post(R"( [ {"a":[1,{"b":"]}\""}]} , {"a": 01 }, "text", 5 , [1], 12345678901234567890123 ] )");
-  CHECK(answer->status == 202);
+  CHECK(answer->status == 200);
   CHECK(answer->body == "{\"accepted\":6}\n");
   CHECK(server.take() == Texts{R"(0:{"a":[1,{"b":"]}\""}]})", R"(1:{"a": 01 })", R"(2:"text")", "3:5", "4:[1]",
                                "5:12345678901234567890123"});
@@ -101,29 +130,80 @@ TEST_CASE("http source: what is no array and what is nothing") {
   CHECK(server.client->Get("/events")->status == 404);
   CHECK(server.client->Get("/healthz")->status == 200);
   // One that is no array is the decoder's to refuse.
-  CHECK(server.post("nonsense")->status == 202);
+  CHECK(server.post("nonsense")->status == 200);
 }
 
 TEST_CASE("http source: a full queue is answered with 429 and takes nothing, until it is drained") {
   Server server(3);
-  CHECK(server.post(R"([{"n":0},{"n":1}])")->status == 202);
-  const auto full = server.post(R"([{"n":2},{"n":3}])");
+  auto first = server.post_later(R"([{"n":0},{"n":1}])");
+  server.wait_queued(2);
+  const auto full = server.client->Post("/events", R"([{"n":2},{"n":3}])", "application/json");
+  REQUIRE(full);
   CHECK(full->status == 429);
   CHECK(full->get_header_value("Retry-After") == "1");
   CHECK(server.queue.size() == 2);
-  CHECK(server.post(R"({"n":2})")->status == 202);
+  auto second = server.post_later(R"({"n":2})");
+  server.wait_queued(3);
+  server.store(0ms);
+  CHECK(first.get()->status == 200);
+  CHECK(second.get()->status == 200);
   CHECK(server.take() == Texts{R"(0:{"n":0})", R"(1:{"n":1})", R"(2:{"n":2})"});
-  CHECK(server.post(R"([{"n":2},{"n":3}])")->status == 202);
+  CHECK(server.post(R"([{"n":2},{"n":3}])")->status == 200);
   CHECK(server.take() == Texts{R"(3:{"n":2})", R"(4:{"n":3})"});
   // More than the queue can hold at all: coming again would be in vain.
   CHECK(server.post("[{},{},{},{}]")->status == 413);
+}
+
+TEST_CASE("http source: answers when the last line of the request is durable, not before") {
+  Server server;
+  auto answer = server.post_later("[{},{},{}]");
+  server.wait_queued(3);
+  std::vector<Message> got;
+  server.queue.pop(got, 10, 0ms);
+  REQUIRE(got.size() == 3);
+  got[2].receipt->release();
+  got[0].receipt->release();
+  // Another request's answer does not wait for this one.
+  CHECK(server.post("{}")->status == 200);
+  CHECK(answer.wait_for(0s) == std::future_status::timeout);
+  got[1].receipt->release();
+  CHECK(answer.get()->status == 200);
+}
+
+TEST_CASE("http source: 503 when it takes too long, and the events stay taken") {
+  Server server(100, {.answer_within = 20ms});
+  const auto late = server.client->Post("/events", "[{},{}]", "application/json");
+  REQUIRE(late);
+  CHECK(late->status == 503);
+  CHECK(late->get_header_value("Retry-After") == "1");
+  CHECK(late->body.starts_with("{\"error\":\""));
+  CHECK(server.queue.size() == 2);
+  server.store(0ms);  // nobody waits for these receipts any more
+}
+
+TEST_CASE("http source: a stop lets what was taken become durable, and answers 503 where it does not") {
+  for (const bool durable : {true, false}) {
+    CAPTURE(durable);
+    Server server(100, {.answer_within = durable ? 60'000ms : 100ms});
+    auto answer = server.post_later("{}");
+    server.wait_queued(1);
+    auto stopped = std::async(std::launch::async, [&] { server.source.stop(); });
+    if (durable) {
+      while (httplib::Client("127.0.0.1", server.source.port()).Get("/healthz")) std::this_thread::yield();
+      server.store(0ms);
+    }
+    const auto result = answer.get();
+    REQUIRE(result);
+    CHECK(result->status == (durable ? 200 : 503));
+    stopped.get();
+  }
 }
 
 TEST_CASE("http source: bodies over the limit") {
   Server server(100, {.max_body = 2000});
   const std::string fits = "{\"a\":\"" + std::string(1992, 'x') + "\"}";
   REQUIRE(fits.size() == 2000);
-  CHECK(server.post(fits)->status == 202);
+  CHECK(server.post(fits)->status == 200);
   CHECK(server.post(fits + " ")->status == 413);
   // Without a length beforehand.
   std::size_t sent = 0;
@@ -139,11 +219,17 @@ TEST_CASE("http source: bodies over the limit") {
   CHECK(chunked->status == 413);
   // What is long only when unpacked.
   server.client->set_compress(true);
-  CHECK(server.post("{\"a\":\"" + std::string(10'000, 'x') + "\"}")->status == 413);
-  CHECK(server.post("{\"a\":\"" + std::string(1000, 'x') + "\"}")->status == 202);
+  const auto packed =
+      server.client->Post("/events", "{\"a\":\"" + std::string(10'000, 'x') + "\"}", "application/json");
+  REQUIRE(packed);
+  CHECK(packed->status == 413);
   server.client->set_compress(false);
-  CHECK(server.queue.size() == 2);
-  CHECK(server.post("{}")->status == 202);
+  auto fits_packed = server.post_later("{\"a\":\"" + std::string(1000, 'x') + "\"}", "application/json", true);
+  server.wait_queued(1);
+  server.store(0ms);
+  CHECK(fits_packed.get()->status == 200);
+  CHECK(server.take().size() == 2);
+  CHECK(server.post("{}")->status == 200);
 }
 
 TEST_CASE("http source: an address in use is an error") {
@@ -167,14 +253,14 @@ TEST_CASE("http source: more clients than threads, each number once and in the q
       httplib::Client client("127.0.0.1", server.source.port());
       for (int i = 0; i < kEach; ++i) {
         const auto answer = client.Post("/events", "[{},{}]", "application/json");
-        if (answer && answer->status == 202) ++accepted;
+        if (answer && answer->status == 200) ++accepted;
       }
     });
   }
+  while (server.stored.size() < kClients * kEach * 2) server.store(10ms);
   clients.clear();
   CHECK(accepted == kClients * kEach);
-  std::vector<Message> got;
-  server.queue.pop(got, 10'000, 0ms);
+  const std::vector<Message>& got = server.stored;
   REQUIRE(got.size() == kClients * kEach * 2);
   bool counted = true;
   for (std::size_t i = 0; i < got.size(); ++i) counted &= got[i].position.offset == static_cast<std::int64_t>(i);
@@ -190,7 +276,7 @@ TEST_CASE("http source: stopped at once after the start, and with an open connec
     CHECK(source.status() == "stopped");
   }
   Server server;
-  CHECK(server.post("{}")->status == 202);
+  CHECK(server.post("{}")->status == 200);
   server.source.stop();
   CHECK_FALSE(server.client->Post("/events", "{}", "application/json"));
 }
