@@ -1,5 +1,8 @@
 /// `file(path?)`: one JSON line a call, in the order of the outbox and durable before the call counts as delivered.
-/// After a crash between the two the same line comes again with the same `idempotency_key`.
+///
+/// Each call stands there once, whatever crashed in between: what a crash left written and not known to be delivered
+/// comes again first, in the order in which it was written. So the file is read back for as long as calls are found in
+/// it, and no more from the first one on that is not.
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -7,10 +10,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
 #include <system_error>
+#include <unordered_set>
 #include <utility>
 
 #include "actions/action_type.h"
+#include "actions/file_tail.h"
 #include "actions/json_body.h"
 
 namespace cepd::actions {
@@ -35,9 +41,11 @@ Outcome retry(const std::string& path, const char* what) {
   return {Delivery::kRetry, "cannot " + std::string(what) + " " + path + ": " + std::generic_category().message(code)};
 }
 
+enum class Before : unsigned char { kWasWritten, kMayBeTorn };
+
 /// The file is opened for each line, so that it may be renamed or removed at any time (log rotation); the wait for the
 /// disk dwarfs the open. The lock is for two actions (or two daemons) that share a file.
-Outcome append_line(const std::string& path, std::string line) {
+Outcome append_line(const std::string& path, std::string line, Before before) {
   const FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0640));
   if (file.get() < 0) return retry(path, "open");
   struct stat status {};
@@ -47,21 +55,36 @@ Outcome append_line(const std::string& path, std::string line) {
     if (errno != EINTR) return retry(path, "lock");
   }
   if (::fstat(file.get(), &status) != 0) return retry(path, "read the state of");
-  // A crash of the machine may have left a line without its end: start on a new one.
+  if (before == Before::kMayBeTorn) {
+    auto size = cut_torn_line(file.get(), static_cast<std::size_t>(status.st_size));
+    if (!size) return {Delivery::kRetry, path + ": " + size.error().message};
+    status.st_size = static_cast<off_t>(*size);
+  }
+  // Somebody else's line without its end: start on a new one.
   char last = '\n';
   if (status.st_size > 0 && ::pread(file.get(), &last, 1, status.st_size - 1) != 1) return retry(path, "read");
   if (last != '\n') line.insert(0, 1, '\n');
 
+  Outcome outcome;
   const ssize_t written = ::write(file.get(), line.data(), line.size());
   if (std::cmp_not_equal(written, line.size())) {
     if (written >= 0) errno = ENOSPC;  // a short write to a regular file
-    Outcome outcome = retry(path, "write to");
-    // Half a line must not stay; should this fail too, the next line starts on a new one.
-    if (written > 0 && ::ftruncate(file.get(), status.st_size) != 0) outcome.detail += "; half a line stays";
-    return outcome;
+    outcome = retry(path, "write to");
+  } else if (::fdatasync(file.get()) != 0) {
+    outcome = retry(path, "sync");
   }
-  if (::fdatasync(file.get()) != 0) return retry(path, "sync");
-  return {};
+  // What failed comes again: neither half a line may stay nor a whole one of which nobody knows whether it will last.
+  if (outcome.delivery != Delivery::kDone && written > 0 && ::ftruncate(file.get(), status.st_size) != 0) {
+    outcome.detail += "; the line stays there";
+  }
+  return outcome;
+}
+
+/// A line of an earlier run was perhaps never synced.
+Outcome sync(const std::string& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (file.get() < 0) return errno == ENOENT ? Outcome{} : retry(path, "open");
+  return ::fdatasync(file.get()) == 0 ? Outcome{} : retry(path, "sync");
 }
 
 class FileSink final : public Sink {
@@ -72,13 +95,36 @@ class FileSink final : public Sink {
     const bool configured = !path_.empty();
     const std::string path = configured ? path_ : std::string(argument_text(record, "path"));
     if (path.empty()) return {Delivery::kRejected, "the call gives no path, and none is configured"};
+    if (!all_new_) {
+      if (Outcome read = read_back(path); read.delivery != Delivery::kDone) return read;
+      if (written_.contains(record.idempotency_key)) return {};
+    }
     JsonObject line = configured ? match_body(record, {}) : match_body(record, {"path"});
     line.text("idempotency_key", record.idempotency_key);
-    return append_line(path, std::move(line).finish() + "\n");
+    Outcome outcome =
+        append_line(path, std::move(line).finish() + "\n", all_new_ ? Before::kWasWritten : Before::kMayBeTorn);
+    // After a failure it is not certain what stands there.
+    all_new_ = outcome.delivery == Delivery::kDone;
+    read_path_.clear();
+    written_.clear();
+    return outcome;
   }
 
  private:
+  Outcome read_back(const std::string& path) {
+    if (read_path_ == path) return {};
+    auto keys = written_keys(path);
+    if (!keys) return {Delivery::kRetry, std::move(keys).error().message};
+    if (Outcome synced = sync(path); synced.delivery != Delivery::kDone) return synced;
+    written_ = std::move(*keys);
+    read_path_ = path;
+    return {};
+  }
+
   const std::string path_;  // empty: the call's
+  bool all_new_ = false;    // no call that comes was written before
+  std::string read_path_;   // the file that written_ is of; empty: none
+  std::unordered_set<std::string> written_;
 };
 
 std::string configured_path(const config::Options& options) {
