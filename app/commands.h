@@ -1,6 +1,7 @@
 #pragma once
 /// The subcommands of `cepd`. Each returns its exit code.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,14 @@ struct ExplainArguments {
   bool dot = false;
 };
 int explain_command(const ExplainArguments& arguments);
+
+struct StateArguments {
+  std::string what;               // list, verify, rollback, export, import, stats
+  std::string config, directory;  // one of them is empty
+  std::string file;               // of an export or import
+  std::uint64_t checkpoint = 0;   // to go back to
+};
+int state_command(const StateArguments& arguments);
 
 int run_command(const std::string& config);
 int reload_command(const std::string& config, Micros wait);

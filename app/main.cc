@@ -34,6 +34,17 @@ void add_input(CLI::App& command, std::string& rules, InputArguments& events) {
   command.add_flag("--sort", events.sort, "Order the whole file by event time first");
 }
 
+/// One thing that `cepd state` does.
+CLI::App* add_state(CLI::App& state, StateArguments& arguments, const char* name, const char* about) {
+  CLI::App* command = state.add_subcommand(name, about);
+  auto* where = command->add_option_group("where", "Whose state: one of these");
+  where->add_option("--config", arguments.config, "Configuration file of the daemon")->type_name("FILE");
+  where->add_option("--directory", arguments.directory, "The state directory itself")->type_name("DIR");
+  where->require_option(1);
+  command->callback([&arguments, name] { arguments.what = name; });
+  return command;
+}
+
 int run(int argc, char** argv) {
   CLI::App cli{kAbout, "cepd"};
   cli.set_version_flag("--version", std::string("cepd " CEPD_VERSION));
@@ -111,6 +122,25 @@ int run(int argc, char** argv) {
   reload_cli->add_option("--config", config, "Configuration file of that daemon")->type_name("FILE")->required();
   reload_cli->add_option("--wait", wait, "How long to wait for the outcome")->capture_default_str();
 
+  StateArguments state;
+  CLI::App* state_cli = cli.add_subcommand("state", "Look at the state of a cepd that does not run, or go back");
+  state_cli->require_subcommand(1);
+  add_state(*state_cli, state, "list", "List the checkpoints that can be gone back to");
+  add_state(*state_cli, state, "verify", "Read everything and say whether it is what was stored");
+  add_state(*state_cli, state, "rollback", "Go back to a checkpoint: state, positions, journal position and outbox")
+      ->add_option("checkpoint", state.checkpoint, "Its number")
+      ->type_name("N")
+      ->required();
+  add_state(*state_cli, state, "export", "Write all of it to a file that any machine reads")
+      ->add_option("file", state.file, "Must not exist")
+      ->type_name("FILE")
+      ->required();
+  add_state(*state_cli, state, "import", "Make an empty state directory hold what was exported")
+      ->add_option("file", state.file, "From `cepd state export`")
+      ->type_name("FILE")
+      ->required();
+  add_state(*state_cli, state, "stats", "Say how much there is of what");
+
   // CLI11 would only say that a command is missing.
   std::vector<std::string> names;
   for (const CLI::App* command : cli.get_subcommands({})) names.push_back(command->get_name());
@@ -134,6 +164,7 @@ int run(int argc, char** argv) {
     }
     if (why_cli->parsed()) return why_command(why);
     if (explain_cli->parsed()) return explain_command(explain);
+    if (state_cli->parsed()) return state_command(state);
     if (run_cli->parsed()) return run_command(config);
     const auto longest = parse_duration(wait);
     if (!longest) {

@@ -55,10 +55,16 @@ Result<bool> is_empty(StateBackend& backend) {
   return true;
 }
 
-Status check_format_version(StateBackend& backend, const std::string& directory) {
+/// What a start makes of the stored version.
+enum class Versions : std::uint8_t { kUpgrade, kOnlyThis };
+
+Status check_format_version(StateBackend& backend, const std::string& directory, Versions versions) {
   auto stored = backend.get(Space::kMeta, kFormatVersionKey);
   if (!stored) return std::move(stored).error();
   if (!*stored) {
+    if (versions == Versions::kOnlyThis)
+      return error(Errc::kCorrupt, "the state in " + directory + " has no format version: it is empty, or an import " +
+                                       "that was cut off");
     auto empty = is_empty(backend);
     if (!empty) return std::move(empty).error();
     if (!*empty)
@@ -73,7 +79,7 @@ Status check_format_version(StateBackend& backend, const std::string& directory)
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), version);
   if (status != std::errc{} || end != text.data() + text.size())
     return error(Errc::kCorrupt, "the state in " + directory + " has a format version that is no number");
-  if (version == 2) {
+  if (version == 2 && versions == Versions::kUpgrade) {
     // Version 3 added spaces (journal, checkpoints) and changed none that there was: empty ones are right.
     WriteBatch batch;
     batch.put(Space::kMeta, std::string(kFormatVersionKey), std::to_string(kFormatVersion));
@@ -85,6 +91,14 @@ Status check_format_version(StateBackend& backend, const std::string& directory)
                                      ": run a cepd of that version, or move the directory away to start with " +
                                      "empty state");
   return {};
+}
+
+using Opened = Result<std::unique_ptr<StateBackend>>;
+
+Opened lock_and_open(const LmdbOptions& options) {
+  auto lock = DirectoryLock::take(options.directory);
+  if (!lock) return std::move(lock).error();
+  return open_lmdb(options, std::move(*lock));
 }
 
 }  // namespace
@@ -123,20 +137,44 @@ const config::OptionTable& option_table() {
   return table;
 }
 
-Result<std::unique_ptr<StateBackend>> open_backend(const config::Options& options) {
-  using Opened = Result<std::unique_ptr<StateBackend>>;
-  if (options.text("backend") == "memory") return Opened(memory_backend());
-
+LmdbOptions lmdb_options(const config::Options& options) {
   LmdbOptions lmdb;
   lmdb.directory = options.text("directory");
   lmdb.largest_map_size_bytes = static_cast<std::size_t>(options.integer("map_size"));
+  return lmdb;
+}
+
+Result<std::unique_ptr<StateBackend>> open_backend(const config::Options& options) {
+  if (options.text("backend") == "memory") return Opened(memory_backend());
+
+  const LmdbOptions lmdb = lmdb_options(options);
   CEPD_TRY(make_directory(lmdb.directory));
-  auto lock = DirectoryLock::take(lmdb.directory);
-  if (!lock) return std::move(lock).error();
-  Opened backend = open_lmdb(lmdb, std::move(*lock));
+  Opened backend = lock_and_open(lmdb);
   if (!backend) return backend;
-  CEPD_TRY(check_format_version(**backend, lmdb.directory));
+  CEPD_TRY(check_format_version(**backend, lmdb.directory, Versions::kUpgrade));
   CEPD_TRY(sync_directory(lmdb.directory));
+  return backend;
+}
+
+Result<std::unique_ptr<StateBackend>> open_existing(const LmdbOptions& options) {
+  std::error_code code;
+  if (!fs::exists(options.directory + "/data.mdb", code))
+    return error(Errc::kNotFound, "there is no state in " + options.directory);
+  Opened backend = lock_and_open(options);
+  if (!backend) return backend;
+  CEPD_TRY(check_format_version(**backend, options.directory, Versions::kOnlyThis));
+  return backend;
+}
+
+Result<std::unique_ptr<StateBackend>> open_empty(const LmdbOptions& options) {
+  CEPD_TRY(make_directory(options.directory));
+  Opened backend = lock_and_open(options);
+  if (!backend) return backend;
+  auto empty = is_empty(**backend);
+  if (!empty) return std::move(empty).error();
+  if (!*empty)
+    return error(Errc::kInvalidArgument, "there is state in " + options.directory + ", and it is not written over");
+  CEPD_TRY(sync_directory(options.directory));
   return backend;
 }
 

@@ -5,6 +5,7 @@
 
 #include "config/options.h"
 #include "state/backend.h"
+#include "state/lmdb_backend.h"
 #include "state/memory_backend.h"
 
 namespace cepd::state {
@@ -17,5 +18,16 @@ const config::OptionTable& option_table();
 /// it (the message names its process id); kVersion the state is of another format version; kCorrupt it does not read;
 /// kNoSpace the disk is full. The directory stays locked until the backend is destroyed. The memory backend has none.
 Result<std::unique_ptr<StateBackend>> open_backend(const config::Options& options);
+
+/// What `cepd state` opens: as open_backend() does, but makes nothing that is not there, and upgrades nothing.
+/// Errors, besides: kNotFound: there is no state in the directory.
+Result<std::unique_ptr<StateBackend>> open_existing(const LmdbOptions& options);
+
+/// For an import: makes the directory where it is missing, and leaves the format version out. Errors, besides:
+/// kInvalidArgument: there is state in the directory.
+Result<std::unique_ptr<StateBackend>> open_empty(const LmdbOptions& options);
+
+/// The lmdb backend's options in `state:`.
+LmdbOptions lmdb_options(const config::Options& options);
 
 }  // namespace cepd::state

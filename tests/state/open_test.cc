@@ -182,6 +182,52 @@ TEST_CASE("open: state without a readable format version is kCorrupt") {
   CHECK(contains(backend.error().message, directory.path()));
 }
 
+TEST_CASE("open: a tool opens what is there and makes nothing") {
+  const TemporaryDirectory directory;
+  LmdbOptions options;
+  options.directory = directory.file("state");
+  const auto none = open_existing(options);
+  REQUIRE(none.has_error());
+  CHECK(none.error().code == Errc::kNotFound);
+  CHECK_FALSE(std::filesystem::exists(options.directory));
+  REQUIRE(open_in(options.directory).has_value());
+  CHECK(open_existing(options).has_value());
+  const auto backend = open_in(options.directory);
+  REQUIRE(backend.has_value());
+  const auto in_use = open_existing(options);
+  REQUIRE(in_use.has_error());
+  CHECK(in_use.error().code == Errc::kBusy);
+}
+
+TEST_CASE("open: a tool does not upgrade, and does not take a cut off import for state") {
+  const TemporaryDirectory directory;
+  LmdbOptions options;
+  options.directory = directory.path();
+  SUBCASE("version 2") {
+    prepare(directory.path(), Space::kMeta, std::string(kFormatVersionKey), "2");
+    CHECK(open_existing(options).error().code == Errc::kVersion);
+    CHECK(open_existing(options).error().code == Errc::kVersion);
+  }
+  SUBCASE("no version") {
+    prepare(directory.path(), Space::kPartial, "a", "1");
+    CHECK(open_existing(options).error().code == Errc::kCorrupt);
+  }
+}
+
+TEST_CASE("open: for an import the directory must hold nothing") {
+  const TemporaryDirectory directory;
+  LmdbOptions options;
+  options.directory = directory.file("new");
+  {
+    const auto backend = open_empty(options);
+    REQUIRE(backend.has_value());
+    REQUIRE(put(**backend, Space::kPartial, "a", "1").has_value());
+  }
+  const auto backend = open_empty(options);
+  REQUIRE(backend.has_error());
+  CHECK(backend.error().code == Errc::kInvalidArgument);
+}
+
 TEST_CASE("open: map_size bounds the state") {
   const TemporaryDirectory directory;
   const auto backend = open("{directory: " + directory.path() + ", map_size: 2MiB}");
