@@ -1,7 +1,7 @@
-#include "engine/evaluator.h"
-
 #include <algorithm>
 #include <utility>
+
+#include "engine/evaluator_step.h"
 
 namespace cepd::engine {
 
@@ -18,29 +18,6 @@ namespace {
 constexpr std::size_t kFewRuns = 16;
 
 }  // namespace
-
-/// One way to take the event: `element` of state `to`, by `edge`, or as a further repeat or AND member where it is
-/// none.
-struct Evaluator::Take {
-  nfa::StateId to{};
-  plan::ElementId element{};
-  const nfa::Edge* edge = nullptr;
-  BranchSet branches = 0;  ///< of the run's state: those that take it
-};
-
-/// What one call of advance() works on.
-struct Evaluator::Step {
-  KeyState& state;
-  const Offer& offer;
-  std::vector<Completed>& completed;
-  Arena& scratch;
-  boost::container::small_vector<Run, 2, PoolAllocator<Run>> arrived{};  // that have bound the event
-  boost::container::small_vector<Take, 4> takes{};                       // of the run at hand
-
-  const Event& event() const { return *offer.event(); }
-  /// The event before this one in the input was the one that the run has bound last.
-  bool adjacent(const Run& run) const { return run.last_sequence == state.last_input; }
-};
 
 Evaluator::Evaluator(const nfa::Network& network, std::size_t rule, std::optional<Micros> state_ttl,
                      std::size_t index_from)
@@ -169,100 +146,6 @@ BranchSet Evaluator::find_takes(const Run& run, bool ends, Step& step) {
   return moved;
 }
 
-/// Makes `next`, an empty run, the run after the event, but for its events.
-void Evaluator::make_taken(Run& next, const Run& run, const Take& take, const EventPtr& event) const {
-  const nfa::State& state = automaton_.states[static_cast<std::size_t>(take.to)];
-  next.state = take.to;
-  next.groups = run.groups;
-  next.first_completed = run.first_completed;
-  next.last_time = event->time;
-  next.last_sequence = event->sequence;
-  if (take.edge == nullptr) {
-    next.members = run.members;
-    next.count = state.max == plan::kUnbounded ? std::min(run.count + 1, state.min) : run.count + 1;
-  } else if (!automaton_.groups.empty()) {
-    next.groups.resize(automaton_.groups.size());
-    for (std::size_t i = 0; i < next.groups.size(); ++i) {
-      const bool enters = (take.edge->enters >> i & 1) != 0;
-      if (!enters && (take.edge->repeats >> i & 1) == 0) continue;
-      GroupProgress& group = next.groups[i];
-      group.repeats = enters ? 1 : std::min(group.repeats + 1, automaton_.groups[i].max_counted);
-      if (automaton_.groups[i].within) group.start = event->time;
-    }
-  }
-  // In a repeat of one element it says nothing which of its alternatives were taken.
-  if (state.joins()) next.members |= element_bit(take.element);
-  BranchSet agreeing = 0;
-  for (BranchSet in = take.branches; in != 0; in &= in - 1) {
-    const auto branch = static_cast<std::size_t>(__builtin_ctzll(in));
-    agreeing |= take.edge == nullptr ? state.branches[branch].again : take.edge->opens[branch];
-  }
-  next.branches = agreeing;
-  state.each_branch(agreeing & state.counted, [&](const nfa::Branch& branch, BranchSet bit) {
-    const bool open = std::all_of(branch.when.begin(), branch.when.end(), [&](const nfa::CountTest& test) {
-      const std::uint32_t repeats = next.groups[static_cast<std::size_t>(test.group)].repeats;
-      return repeats >= test.min && repeats <= test.max;
-    });
-    if (!open) next.branches &= ~bit;
-  });
-}
-
-/// Gives `next` its events: those of `run` and the one taken.
-void Evaluator::bind(Run& next, Run& run, const Take& take, const EventPtr& event, bool goes_on) const {
-  next.set.add(event, take.element, run.set.empty() ? nullptr : &run.set);
-  if (!sets()) {
-    if (goes_on) next.bound.reserve(run.bound.size() + 1);
-    next.bound = goes_on ? run.bound : std::move(run.bound);
-    next.bound.push_back({take.element, event.get()});
-    return;
-  }
-  const nfa::LookBack::AtState& ahead = ahead_of(next);
-  for (const Bound& bound : run.bound) {
-    if ((ahead.elements & element_bit(bound.element)) != 0) next.bound.push_back(bound);
-  }
-  if (ahead.last || (ahead.elements & element_bit(take.element)) != 0) {
-    next.bound.push_back({take.element, event.get()});
-  }
-}
-
-/// The run binds the event. What comes of it may be complete, and it may go on. `goes_on`: the run is used after it.
-void Evaluator::take(Run& run, const Take& take, bool goes_on, Step& step) {
-  Run& next = step.arrived.emplace_back();
-  make_taken(next, run, take, step.offer.event());
-  bind(next, run, take, step.offer.event(), goes_on);
-  if (trace_ != nullptr) trace_->bound(next);
-  if (!arrives(next, step)) step.arrived.pop_back();
-}
-
-/// False when a run that has just bound the event is over, or one with others that have.
-bool Evaluator::arrives(Run& run, Step& step) {
-  const nfa::State& state = state_of(run);
-  bool complete = false;
-  state.each_branch(run.branches & state.accepting, [&](const nfa::Branch& branch, BranchSet bit) {
-    if (!may_end(run, branch)) return;
-    const bool full = branch.accept->completes == Completes::kRepeatEnd && branch.accept->greedy == run.state &&
-                      run.count == state.max;
-    if (full) run.branches &= ~bit;
-    complete = complete || full || branch.accept->completes == Completes::kNow;
-  });
-  if (complete) step.completed.push_back({run.set.head(), false, step.event().time});
-  const EventTime open = run.branches == 0 ? kMinTime : open_until(run, true);
-  if (open < step.event().time) {
-    if (trace_ != nullptr) trace_->over(run, step.offer.event());
-    return false;
-  }
-  set_due(run, open);
-  if (!sets()) return true;
-  for (Run& other : step.arrived) {
-    if (&other == &run) break;
-    if (!other.same_place(run)) continue;
-    other.set.join_new(std::move(run.set));
-    set_due(other, open);
-    return false;
-  }
-  return true;
-}
-
 /// False when neither an event nor time can make a match of the run any more, which did not bind the event.
 bool Evaluator::stays(Run& run, Step& step) {
   const EventTime open = run.branches == 0 ? kMinTime : open_until(run, !step.offer.input && step.adjacent(run));
@@ -331,6 +214,9 @@ bool Evaluator::move(Run& run, Step& step) {
   }
   // Nearly always the run goes one way only: then its list of events goes along and is not copied.
   const bool goes_on = (run.branches & ~moved) != 0 || trace_ != nullptr;
+  if (!goes_on && step.takes.size() == 1 && stays_in_place(step.takes.front(), step)) {
+    return take_in_place(run, step.takes.front(), step);
+  }
   for (const Take& each : step.takes) take(run, each, goes_on || &each != &step.takes.back(), step);
   if (!goes_on) return false;
   run.branches &= ~moved;
@@ -356,7 +242,13 @@ void Evaluator::start(Step& step) {
     const auto element = taker(edge.elements, nothing, 0, step);
     if (!element) continue;
     if (target.greedy) kept_back |= open;
-    take(nothing, {edge.to, *element, &edge, open}, true, step);
+    const Take way{edge.to, *element, &edge, open};
+    if (stays_in_place(way, step)) {
+      Runs& runs = step.state.runs;
+      if (!take_in_place(runs.emplace_back(), way, step)) runs.pop_back();
+    } else {
+      take(nothing, way, true, step);
+    }
   }
 }
 
@@ -393,7 +285,7 @@ void Evaluator::settle(Step& step) {
 }
 
 void Evaluator::advance(KeyState& state, const Offer& offer, std::vector<Completed>& completed, Arena& scratch) {
-  Step step{state, offer, completed, scratch};
+  Step step(state, offer, completed, scratch);
   state.sets = sets();
   const std::size_t complete_before = completed.size();
   see_to_index(state);

@@ -82,15 +82,25 @@ class Evaluator {
   bool move(Run& run, Step& step);
   nfa::BranchSet find_takes(const Run& run, bool ends, Step& step);
   nfa::BranchSet complete_at(const Run& run, bool ends, nfa::ElementSet seen, nfa::BranchSet moved, Step& step);
-  void take(Run& run, const Take& take, bool goes_on, Step& step);
-  void make_taken(Run& next, const Run& run, const Take& take, const EventPtr& event) const;
-  void bind(Run& next, Run& run, const Take& take, const EventPtr& event, bool goes_on) const;
-  bool arrives(Run& run, Step& step);
   bool stays(Run& run, Step& step);
   void settle(Step& step);
   void see_to_index(KeyState& state) const;
   static void merge(Runs& runs);
   void mark_completed(KeyState& state, const std::vector<Completed>& completed, std::size_t from) const;
+
+  // what becomes of a run that binds the event (evaluator_taken.cc)
+  bool stays_in_place(const Take& take, const Step& step) const;
+  bool take_in_place(Run& run, const Take& take, Step& step);
+  void take(Run& run, const Take& take, bool goes_on, Step& step);
+  void turn(Run& run, const Take& take, const EventPtr& event) const;
+  void turn_groups(Run& run, const nfa::Edge& edge, EventTime time) const;
+  void bind(Run& run, MatchSet& before, const Take& take, const EventPtr& event) const;
+  bool arrives(Run& run, Step& step);
+  static Run* like_arrived(const Run& run, Step& step);
+  /// Conditions ahead may read an event that was bound last, to this element.
+  static bool reads(const nfa::LookBack::AtState& ahead, dsl::plan::ElementId element) {
+    return ahead.last || (ahead.elements & nfa::element_bit(element)) != 0;
+  }
 
   // time (evaluator_time.cc)
   /// False when no further event can be taken where the last one was.

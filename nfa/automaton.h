@@ -89,6 +89,8 @@ struct State {
   ElementSet guards = 0;    ///< all guards of edges and acceptance
 
   bool joins() const { return members.size() > 1; }
+  /// Nothing comes after the event that is taken here.
+  bool last() const { return edges.empty() && max == 1 && later == 0; }
   /// Calls `visit(const Branch&, BranchSet bit)` for each branch of `set`.
   template <class Visit>
   void each_branch(BranchSet set, const Visit& visit) const {
