@@ -21,8 +21,16 @@ using Values = boost::container::small_vector<Value, 16>;
 
 template <class Visit>
 void each_value(const dsl::plan::Aggregate& node, const Scope& scope, const Visit& visit) {
+  const dsl::plan::FieldRef& field = *node.field;
+  // Nearly always all events have the field in one place.
+  const bool in_one_place = field.property == dsl::plan::Property::kField && field.slots.size() == 1;
   for (const Bound& bound : scope.bound) {
-    if (bound.element == node.element) visit(read_property(*node.field, *bound.event, *scope.fields));
+    if (bound.element != node.element) continue;
+    if (in_one_place && bound.event->type == field.slots.front().first) {
+      visit(bound.event->field(field.slots.front().second));
+    } else {
+      visit(read_property(field, *bound.event, *scope.fields));
+    }
   }
 }
 
