@@ -51,20 +51,20 @@ bool Evaluator::accepts(plan::ElementId element, const Run& run, Step& step) {
   return accepts(rule_.elements[index].test, run.bound, step);
 }
 
+bool Evaluator::joints_hold(const plan::Element& element, const Run& run, ElementSet members, Step& step) {
+  const nfa::Scope scope{&step.event(), run.bound, step.state.key(), {}, &network_.fields()};
+  return std::all_of(element.joint.begin(), element.joint.end(), [&](const plan::JointCondition& each) {
+    return (each.others & ~members) != 0 || nfa::holds({&each.condition, 1}, scope, step.scratch, errors_);
+  });
+}
+
 /// The first of `elements` that accepts the event. `members`: of the AND, those bound so far.
 std::optional<plan::ElementId> Evaluator::taker(ElementSet elements, const Run& run, ElementSet members, Step& step) {
   elements &= step.offer.elements;
   for (; elements != 0; elements &= elements - 1) {
     const auto id = static_cast<plan::ElementId>(__builtin_ctzll(elements));
     const plan::Element& element = rule_.elements[static_cast<std::size_t>(id)];
-    const auto joint_holds = [&](const plan::JointCondition& each) {
-      if ((each.others & ~members) != 0) return true;
-      const nfa::Scope scope{&step.event(), run.bound, step.state.key(), {}, &network_.fields()};
-      return nfa::holds({&each.condition, 1}, scope, step.scratch, errors_);
-    };
-    if (accepts(id, run, step) && std::all_of(element.joint.begin(), element.joint.end(), joint_holds)) {
-      return id;
-    }
+    if (accepts(id, run, step) && (element.joint.empty() || joints_hold(element, run, members, step))) return id;
     if (trace_ != nullptr) trace_->refused(run, id, step.offer.event());
   }
   return std::nullopt;

@@ -70,6 +70,7 @@ class Evaluator {
   // conditions
   bool accepts(const dsl::plan::EventTest& test, std::span<const Bound> bound, Step& step);
   bool accepts(dsl::plan::ElementId element, const Run& run, Step& step);
+  bool joints_hold(const dsl::plan::Element& element, const Run& run, nfa::ElementSet members, Step& step);
   std::optional<dsl::plan::ElementId> taker(nfa::ElementSet elements, const Run& run, nfa::ElementSet members,
                                             Step& step);
   bool until_accepts(const nfa::State& state, const Run& run, Step& step);

@@ -61,8 +61,12 @@ void Evaluator::bind(Run& run, MatchSet& before, const Take& take, const EventPt
   if (sets()) {
     const nfa::LookBack::AtState& ahead = ahead_of(run);
     read = reads(ahead, take.element);
-    const auto unread = [&](const Bound& bound) { return (ahead.elements & element_bit(bound.element)) == 0; };
-    run.bound.erase(std::remove_if(run.bound.begin(), run.bound.end(), unread), run.bound.end());
+    if (ahead.elements == 0) {
+      run.bound.clear();
+    } else {
+      const auto unread = [&](const Bound& bound) { return (ahead.elements & element_bit(bound.element)) == 0; };
+      run.bound.erase(std::remove_if(run.bound.begin(), run.bound.end(), unread), run.bound.end());
+    }
   }
   if (read) run.bound.push_back({take.element, event.get()});
 }
