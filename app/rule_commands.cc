@@ -91,6 +91,7 @@ int explain_command(const ExplainArguments& arguments) {
     found = true;
     std::cout << (arguments.dot ? nfa::explain_dot(*network, i) : nfa::explain(*network, i));
   }
+  if (arguments.rule.empty() && !arguments.dot) std::cout << nfa::explain_sharing(*network);
   if (found || arguments.rule.empty()) return kGood;
   std::cerr << "cepd explain: no rule " << arguments.rule << " in " << arguments.path << "\n";
   if (const std::string hint = did_you_mean(arguments.rule, names); !hint.empty()) std::cerr << "  " << hint << "\n";

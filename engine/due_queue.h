@@ -1,5 +1,5 @@
 #pragma once
-/// Deadlines by event time: the watermark costs only what is due. Each rule and key has one entry, for its earliest
+/// Deadlines by event time: the watermark costs only what is due. Each part of a key has one entry, for its earliest
 /// deadline, and leaves none behind when it is gone.
 
 #include <cstdint>
@@ -14,13 +14,10 @@ namespace cepd::engine {
 
 class DueQueue {
  public:
-  /// `levels`: of the rules, by index; outlives the queue.
-  explicit DueQueue(const std::vector<std::uint32_t>& levels) : levels_(&levels) {}
-
   /// Moves the key's deadline to `time`; kMaxTime: it has none.
-  void set(KeyState& key, EventTime time);
+  void set(KeyPart& key, EventTime time);
   /// The same, but only where that is earlier than what it has.
-  void set_earlier(KeyState& key, EventTime time) {
+  void set_earlier(KeyPart& key, EventTime time) {
     if (key.due_slot == UINT32_MAX ? time != kMaxTime : time < heap_[key.due_slot].time) set(key, time);
   }
 
@@ -28,20 +25,19 @@ class DueQueue {
     if (heap_.empty()) return std::nullopt;
     return heap_.front().time;
   }
-  /// Takes what is due at the earliest time in rules of `level`, in the order of rules and then of keys. Requires that
+  /// Takes what is due at the earliest time on `level`, in the order of owners and then of keys. Requires that
   /// those of lower levels at that time are taken; that of higher levels stays because what the lower ones make may
   /// still end it. The span holds until the next call.
-  std::span<KeyState* const> take(EventTime time, std::uint32_t level);
+  std::span<KeyPart* const> take(EventTime time, std::uint32_t level);
 
  private:
   struct Entry {
     EventTime time;
     std::uint32_t level;
-    KeyState* key;
+    KeyPart* key;
     bool before(const Entry& other) const { return time != other.time ? time < other.time : level < other.level; }
   };
-  const std::vector<std::uint32_t>* levels_;
-  std::vector<KeyState*> taken_;
+  std::vector<KeyPart*> taken_;
   SlotHeap<Entry> heap_;  // each key knows its slot
 };
 

@@ -41,7 +41,9 @@ struct Engine::Impl {
   std::uint64_t next_sequence = 1;
   std::uint64_t handled = 0;
   std::vector<std::string>
-      dropped_keys;  // stored under rules that are gone or changed: to be erased with the next save
+      dropped_keys;                      // stored under rules that are gone or changed: to be erased with the next save
+  std::vector<RuleRecord> rule_records;  // by rule
+  bool rules_saved = false;
   // With several lanes, while no rule reads what others make:
   std::uint64_t next_step = 0;           // of the next batch
   std::optional<EventTime> time_given;   // the lanes' watermark; none: it may be anything
@@ -49,8 +51,15 @@ struct Engine::Impl {
 
   const nfa::Network& network() const { return *rules->network; }
 
-  void make_rules(std::shared_ptr<const nfa::Network> network) {
-    rules = std::make_shared<const LaneRules>(std::move(network), options.lanes);
+  /// `alone`: see LaneRules.
+  void make_rules(std::shared_ptr<const nfa::Network> network, std::vector<bool> alone = {}) {
+    if (!options.share_prefixes) alone.assign(network->rules().rules.size(), true);
+    rules = std::make_shared<const LaneRules>(std::move(network), options.lanes, alone);
+    rule_records.assign(rules->levels.size(), {});
+    for (std::uint32_t i = 0; i < rule_records.size(); ++i) {
+      rule_records[i].alone = rules->prefixes().of_rule(i) == nfa::Prefix::kNone;
+    }
+    rules_saved = false;
     lanes.clear();
     makers.clear();
     counted_before.clear();
@@ -79,14 +88,66 @@ struct Engine::Impl {
     }
   }
 
+  /// Puts a part that was kept in place under its present owner. False: of a prefix, and none of its rules may see
+  /// anything of it.
+  bool put(const KeyProbe& probe, std::unique_ptr<KeyPart> part) {
+    if (part->of_prefix()) {
+      std::uint64_t oldest = UINT64_MAX;
+      rules->prefixes().each_rule(part->prefix(),
+                                  [&](std::uint32_t rule) { oldest = std::min(oldest, rule_records[rule].since); });
+      auto& set = static_cast<PrefixState&>(*part).set;
+      set.cut(oldest);
+      if (set.empty()) return false;
+    }
+    lanes[lane_of(part->owner, probe)].put(probe, std::move(part), order.watermark());
+    return true;
+  }
+
+  /// Requires the sequence numbers restored.
+  Status restore_rules(state::StateBackend& backend) {
+    auto record = backend.get(state::Space::kEngine, kRulesKey);
+    if (!record) return std::move(record).error();
+    if (!*record) return {};
+    auto stored = decode_rules(**record);
+    if (!stored) return std::move(stored).error();
+    const std::shared_ptr<const nfa::Network> network = rules->network;
+    const auto& all = network->rules().rules;
+    const auto stored_of = [&](std::size_t rule) { return stored->find(all[rule].fingerprint); };
+    std::vector<bool> alone(all.size());
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+      const auto known = stored_of(i);
+      alone[i] = known != stored->end() && known->second.alone;
+    }
+    make_rules(network, alone);
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+      const auto known = stored_of(i);
+      set_since(i, known == stored->end() ? next_sequence : known->second.since);
+    }
+    return {};
+  }
+
   void number(EventPtr& event) {
     // Only an event that still waits is stored, or decoded again after a reload, from its bytes.
     if (!options.keep_raw && !event->raw().empty()) event = with_raw(*event, {});
     event->sequence = next_sequence++;
   }
 
-  std::size_t lane_of(std::uint32_t rule, const KeyProbe& probe) const {
-    return probe.key.empty() ? rules->lane_of_unkeyed[rule] : probe.hash % lanes.size();
+  std::size_t lane_of(std::uint32_t owner, const KeyProbe& probe) const {
+    return probe.key.empty() ? rules->lane_of_unkeyed[rules->rule_of(owner)] : probe.hash % lanes.size();
+  }
+
+  void set_since(std::uint32_t rule, std::uint64_t sequence) {
+    rule_records[rule].since = sequence;
+    for (Lane& lane : lanes) lane.runtime(rule).set_since(sequence);
+  }
+
+  Owners owners() const {
+    Owners out;
+    const auto& all = network().rules().rules;
+    for (std::uint32_t i = 0; i < all.size(); ++i) out.emplace(all[i].fingerprint, i);
+    const auto& prefixes = rules->prefixes().all();
+    for (std::uint32_t i = 0; i < prefixes.size(); ++i) out.emplace(prefixes[i].identity, i | KeyPart::kPrefix);
+    return out;
   }
 
   static EventPtr with_raw(const Event& event, std::string_view raw) {
@@ -283,32 +344,53 @@ std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const Deco
   const std::shared_ptr<const LaneRules> old_rules = std::move(impl_->rules);
   std::vector<RuleCounts> counts = std::move(impl_->counted_before);
   for (const Lane& lane : before) lane.add_counted(counts);
-  impl_->make_rules(std::move(network));
-
-  boost::unordered_flat_map<MatchId, std::uint32_t, MatchIdHash> by_meaning;
-  const auto& rules = impl_->network().rules().rules;
-  for (std::uint32_t i = 0; i < rules.size(); ++i) by_meaning.emplace(rules[i].fingerprint, i);
+  const std::vector<RuleRecord> records = std::move(impl_->rule_records);
+  // A rule that goes on without prefix has its partial matches by itself.
   const auto& was = old_rules->network->rules().rules;
-  std::vector<std::optional<std::uint32_t>> now(was.size());
-  std::size_t kept = 0;
-  for (std::uint32_t i = 0; i < was.size(); ++i) {
-    const auto same = by_meaning.find(was[i].fingerprint);
-    if (same == by_meaning.end()) continue;
-    now[i] = same->second;
-    impl_->counted_before[same->second] = std::move(counts[i]);
-    ++kept;
+  boost::unordered_flat_map<MatchId, std::uint32_t, MatchIdHash> old_rule;
+  for (std::uint32_t i = 0; i < was.size(); ++i) old_rule.emplace(was[i].fingerprint, i);
+  const auto& rules = network->rules().rules;
+  std::vector<bool> alone(rules.size());
+  for (std::uint32_t i = 0; i < rules.size(); ++i) {
+    const auto same = old_rule.find(rules[i].fingerprint);
+    // What SHADOW rules make begins no match of the others: they share nothing.
+    alone[i] = same != old_rule.end() && (records[same->second].alone || was[same->second].status != rules[i].status);
   }
+  impl_->make_rules(network, alone);
+
+  const auto now = impl_->owners();
+  std::size_t kept = 0;
+  for (std::uint32_t i = 0; i < rules.size(); ++i) {
+    const auto same = old_rule.find(rules[i].fingerprint);
+    if (same == old_rule.end()) {
+      // It sees nothing of what others have begun before.
+      impl_->set_since(i, impl_->next_sequence);
+      continue;
+    }
+    impl_->counted_before[i] = std::move(counts[same->second]);
+    impl_->set_since(i, records[same->second].since);
+    ++kept;
+    if (impl_->rule_records[i].alone && !records[same->second].alone) {
+      for (Lane& lane : before) lane.leave_prefix(same->second, impl_->order.watermark());
+    }
+  }
+  const auto owner_now = [&](std::uint32_t owner) -> std::optional<std::uint32_t> {
+    const auto same = now.find(old_rules->id_of(owner));
+    return same == now.end() ? std::nullopt : std::optional(same->second);
+  };
   for (std::size_t i = 0; i < before.size(); ++i) {
     for (std::string& key : before[i].gone()) impl_->dropped_keys.push_back(std::move(key));
     for (const auto& entry : before[i].take_keys()) {
-      for (auto& state : entry->take()) {
-        const std::uint32_t rule = state->rule;
-        if (now[rule]) {
-          state->rule = *now[rule];
-          impl_->lanes[i].put({entry->hash(), entry->key()}, std::move(state), impl_->order.watermark());
-        } else if (state->stored) {
-          impl_->dropped_keys.push_back(partial_key(was[rule], entry->canonical()));
+      for (auto& part : entry->take()) {
+        const MatchId& id = old_rules->id_of(part->owner);
+        const bool stored = part->stored;
+        const auto owner = now.find(id);
+        if (owner != now.end()) {
+          part->owner = owner->second;
+          if (part->of_prefix()) rename_readers(static_cast<PrefixState&>(*part), owner_now);
+          if (impl_->put({entry->hash(), entry->key()}, std::move(part))) continue;
         }
+        if (stored) impl_->dropped_keys.push_back(partial_key(id, entry->canonical()));
       }
     }
   }
@@ -323,12 +405,16 @@ void Engine::save(state::WriteBatch& batch) {
   impl_->drain();
   using state::Space;
   for (const std::string& key : impl_->dropped_keys) batch.erase(Space::kPartial, key);
-  const auto& rules = impl_->network().rules().rules;
   for (Lane& lane : impl_->lanes) {
     for (const std::string& key : lane.gone()) batch.erase(Space::kPartial, key);
-    lane.each_changed([&](const KeyState& state) {
-      batch.put(Space::kPartial, partial_key(rules[state.rule], state.entry->canonical()), encode_state(state));
+    lane.each_changed([&](const KeyPart& part) {
+      batch.put(Space::kPartial, partial_key(impl_->rules->id_of(part.owner), part.entry->canonical()),
+                encode_part(part, *impl_->rules));
     });
+  }
+  if (!impl_->rules_saved) {
+    batch.put(Space::kEngine, std::string(kRulesKey),
+              encode_rules(impl_->network().rules().rules, impl_->rule_records));
   }
   batch.clear(Space::kPending);
   std::uint64_t number = 0;
@@ -343,6 +429,7 @@ void Engine::save(state::WriteBatch& batch) {
 
 void Engine::saved() {
   impl_->dropped_keys.clear();
+  impl_->rules_saved = true;
   for (Lane& lane : impl_->lanes) lane.clear_changes();
 }
 
@@ -360,22 +447,26 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
   CEPD_TRY(decode_order(**order, impl_->order, impl_->next_sequence));
   impl_->time_given.reset();
 
-  boost::unordered_flat_map<std::string, std::uint32_t> by_prefix;
-  const auto& rules = impl_->network().rules().rules;
-  for (std::uint32_t i = 0; i < rules.size(); ++i) by_prefix.emplace(partial_prefix(rules[i]), i);
+  CEPD_TRY(impl_->restore_rules(backend));
+
+  const Owners owners = impl_->owners();
+  boost::unordered_flat_map<std::string, std::uint32_t> by_name;
+  for (const auto& [id, owner] : owners) by_name.emplace(partial_owner(id), owner);
   CEPD_TRY(backend.scan(Space::kPartial, {}, [&](std::string_view stored_key, std::string_view record) -> Status {
-    const auto rule = by_prefix.find(std::string(stored_key.substr(0, kPartialPrefixBytes)));
-    if (rule == by_prefix.end()) {
+    const auto owner = by_name.find(std::string(stored_key.substr(0, kPartialOwnerBytes)));
+    if (owner == by_name.end()) {
       impl_->dropped_keys.emplace_back(stored_key);
       ++restored.dropped;
       return {};
     }
-    auto stored = decode_state(record, *plan, impl_->network().automaton(rule->second));
+    auto stored = decode_part(record, *plan, *impl_->rules, owners, owner->second);
     if (!stored) return std::move(stored).error();
-    stored->state->rule = rule->second;
-    const KeyProbe probe{hash_key(stored->key), stored->key};
-    impl_->lanes[impl_->lane_of(rule->second, probe)].put(probe, std::move(stored->state), impl_->order.watermark());
-    ++restored.keys;
+    if (impl_->put({hash_key(stored->key), stored->key}, std::move(stored->part))) {
+      ++restored.keys;
+    } else {
+      impl_->dropped_keys.emplace_back(stored_key);
+      ++restored.dropped;
+    }
     return {};
   }));
   CEPD_TRY(backend.scan(Space::kPending, {}, [&](std::string_view, std::string_view record) -> Status {
@@ -390,6 +481,9 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
 
 void Engine::set_trace(const std::string& name, Trace* trace) {
   CEPD_CHECK(impl_->lanes.size() == 1);
+  // A rule that is watched keeps all that it has by itself.
+  impl_->options.share_prefixes = false;
+  impl_->make_rules(impl_->rules->network);
   const auto& rules = impl_->network().rules().rules;
   const auto rule = std::find_if(rules.begin(), rules.end(), [&](const auto& each) { return each.name == name; });
   CEPD_CHECK(rule != rules.end());

@@ -46,6 +46,9 @@ struct EngineOptions {
   /// From how many on the partial matches (sets of them, where they are kept in sets) of a rule and key are indexed;
   /// fewer are looked at one by one. Changes no result.
   std::size_t index_runs_from = 32;
+  /// Rules whose patterns begin alike keep what they have begun once for all (nfa/prefixes.h). Changes no result; to be
+  /// the same for save() and restore().
+  bool share_prefixes = true;
   /// Partial matches keep the original bytes of their events, for matches printed with whole events.
   bool keep_raw = false;
   /// Nanoseconds since some time; null: what rules cost in time is not measured. It decides nothing.
@@ -123,8 +126,8 @@ class Engine {
   };
   Result<Restored> restore(state::StateBackend& backend, const DecodeAgain& decode_again);
 
-  /// Tells `trace` every decision about this rule from now on, until the next swap(). Requires a rule of that name and
-  /// one lane.
+  /// Tells `trace` every decision about this rule from now on, until the next swap(). Requires a rule of that name, one
+  /// lane, and that there was no event yet.
   void set_trace(const std::string& rule, Trace* trace);
 
   /// In the order of rule names. Waits for the lanes, but reports nothing: flush() first where the counts are to be

@@ -20,7 +20,7 @@ constexpr std::size_t kFewRuns = 16;
 }  // namespace
 
 Evaluator::Evaluator(const nfa::Network& network, std::size_t rule, std::optional<Micros> state_ttl,
-                     std::size_t index_from)
+                     std::size_t index_from, const nfa::Prefix* prefix)
     : network_(network),
       rule_(network.rules().rules[rule]),
       automaton_(network.automaton(rule)),
@@ -28,7 +28,8 @@ Evaluator::Evaluator(const nfa::Network& network, std::size_t rule, std::optiona
       bound_(rule_.within    ? rule_.within
              : rule_.bounded ? std::nullopt
                              : state_ttl),
-      index_from_(index_from) {
+      index_from_(index_from),
+      prefix_(prefix) {
   const auto has_one = [](const plan::Element& each) { return static_cast<bool>(nfa::NumberTest(each.test)); };
   if (std::none_of(rule_.elements.begin(), rule_.elements.end(), has_one)) return;
   number_tests_.reserve(rule_.elements.size());
@@ -252,6 +253,27 @@ void Evaluator::start(Step& step) {
   }
 }
 
+/// Takes the partial matches that wait in the prefix further, all at once.
+void Evaluator::continue_prefix(Step& step) {
+  PrefixState& from = *step.offer.from;
+  const Taken before = from.taken_by(step.state.owner);
+  const SetPart part = from.part_above(before);
+  if (part.head == nullptr || saturating_add(part.head->newest.time, *bound_) < step.event().time) return;
+  Run run;
+  run.state = nfa::StateId(static_cast<std::uint16_t>(prefix_->element));
+  run.branches = 1;
+  step.takes.clear();
+  const BranchSet moved = find_takes(run, false, step);
+  if (step.takes.empty()) return;
+  if (moved != 0 && part.floor == 0 && prefix_->readers() == 1) {
+    run.set = std::exchange(from.set, {});
+  } else {
+    run.set = from.set.above(part.floor, from.count_above(before));
+    if (moved != 0) from.take(step.state.owner, {part.head->event->sequence, from.added});
+  }
+  for (const Take& each : step.takes) take(run, each, true, step);
+}
+
 /// Brings the runs that have bound the event to the others.
 void Evaluator::settle(Step& step) {
   Runs& runs = step.state.runs;
@@ -309,6 +331,7 @@ void Evaluator::advance(KeyState& state, const Offer& offer, std::vector<Complet
     // From the back: then a removed run's place is taken by one that was there already.
     for (std::size_t i = state.runs.size(); i-- > 0;) stays_at(i);
   }
+  if (offer.from != nullptr) continue_prefix(step);
   if (offer.starts) start(step);
   settle(step);
   if (offer.input) state.last_input = offer.event()->sequence;

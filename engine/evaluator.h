@@ -11,6 +11,7 @@
 #include "engine/offer.h"
 #include "engine/trace.h"
 #include "nfa/number_test.h"
+#include "nfa/prefixes.h"
 
 namespace cepd::engine {
 
@@ -24,8 +25,10 @@ struct Completed {
 /// The matching of one rule. Holds no partial match itself. One thread.
 class Evaluator {
  public:
-  /// `index_from`: from how many runs of a key on they are found by an index.
-  Evaluator(const nfa::Network& network, std::size_t rule, std::optional<Micros> state_ttl, std::size_t index_from);
+  /// `index_from`: from how many runs of a key on they are found by an index. `prefix`: the rule's longest one, null:
+  /// it has none; outlives this.
+  Evaluator(const nfa::Network& network, std::size_t rule, std::optional<Micros> state_ttl, std::size_t index_from,
+            const nfa::Prefix* prefix);
 
   /// Requires events of a key in the total order, and expire() called for every deadline before the event's time.
   /// Appends what is complete with this event to `completed`; those partial matches may go on.
@@ -53,6 +56,14 @@ class Evaluator {
   /// Makes a key's state, restored or of an earlier set of rules, fit: its runs become what this evaluator works with,
   /// and their deadlines are computed again. `now`: the watermark.
   void take_over(KeyState& state, EventTime now) const;
+  /// Makes a run of each partial match of the key's sets.
+  void split(KeyState& state, EventTime now) const;
+  /// Appends a run for each partial match of the part that counts: otherwise like `like`.
+  static void add_singles(Runs& out, SetPart part, const Run& like, const Alive& alive);
+
+  /// What began with an earlier event of this prefix's is not the rule's: it is newer than that.
+  void set_since(std::uint64_t sequence) { since_ = sequence; }
+  std::uint64_t since() const { return since_; }
 
   const dsl::plan::Rule& rule() const { return rule_; }
   const nfa::Automaton& automaton() const { return automaton_; }
@@ -80,6 +91,7 @@ class Evaluator {
   // moves
   bool untouched(const Run& run, const Step& step) const;
   void start(Step& step);
+  void continue_prefix(Step& step);
   bool move(Run& run, Step& step);
   nfa::BranchSet find_takes(const Run& run, bool ends, Step& step);
   nfa::BranchSet complete_at(const Run& run, bool ends, nfa::ElementSet seen, nfa::BranchSet moved, Step& step);
@@ -138,7 +150,6 @@ class Evaluator {
 
   void set_due(Run& run, EventTime open) const;
   Alive alive_in_sets(const KeyState& state, EventTime now) const;
-  void split(KeyState& state, EventTime now) const;
   EventTime open_until(const Run& run, bool adjacent) const;
   std::optional<EventTime> absence_due(const Run& run, const nfa::Branch& branch) const;
   bool outlives(KeyState& state, std::size_t at, EventTime now, std::vector<Completed>& completed, Runs& expired);
@@ -151,6 +162,8 @@ class Evaluator {
   std::optional<Micros> bound_;  ///< WITHIN, or the state TTL where nothing bounds a match
   std::size_t index_from_;
   std::vector<nfa::NumberTest> number_tests_;  // by element; empty: no element has one
+  const nfa::Prefix* prefix_;
+  std::uint64_t since_ = 0;
   nfa::EvalErrors errors_;
   Trace* trace_ = nullptr;
 };

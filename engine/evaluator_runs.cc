@@ -19,8 +19,9 @@ Alive Evaluator::alive(const KeyState& state, EventTime now) const {
 Alive Evaluator::alive_in_sets(const KeyState& state, EventTime now) const {
   Alive alive;
   if (bound_) alive.oldest_time = saturating_add(now, -*bound_);
+  alive.oldest_sequence = since_;
   if (state.rare) {
-    alive.oldest_sequence = state.rare->marks.oldest;
+    alive.oldest_sequence = std::max(since_, state.rare->marks.oldest);
     alive.dropped_starts = &state.rare->marks.starts;
     alive.used = &state.rare->marks.used;
   }
@@ -69,33 +70,35 @@ void Evaluator::take_over(KeyState& state, EventTime now) const {
   }
 }
 
-/// Makes a run of each partial match.
+void Evaluator::add_singles(Runs& out, SetPart part, const Run& like, const Alive& alive) {
+  MatchWalk().each(part, true, alive, [&](std::span<const Bound> bound) {
+    Run one;
+    for (const Bound& each : bound) {
+      MatchSet before = std::exchange(one.set, {});
+      one.set.add(EventPtr(each.event), each.element, before.empty() ? nullptr : &before);
+    }
+    one.bound.assign(bound.begin(), bound.end());
+    one.state = like.state;
+    one.count = like.count;
+    one.members = like.members;
+    one.branches = like.branches;
+    one.groups = like.groups;
+    one.violated = like.violated;
+    one.ended = like.ended;
+    one.last_time = bound.back().event->time;
+    one.last_sequence = bound.back().event->sequence;
+    out.push_back(std::move(one));
+    return true;
+  });
+}
+
 void Evaluator::split(KeyState& state, EventTime now) const {
   const Alive alive = alive_in_sets(state, now);
-  MatchWalk walk;
   Runs single;
-  for (const Run& run : state.runs) {
-    walk.each(run.set.head().get(), true, alive, [&](std::span<const Bound> bound) {
-      Run one;
-      for (const Bound& each : bound) {
-        MatchSet before = std::exchange(one.set, {});
-        one.set.add(EventPtr(each.event), each.element, before.empty() ? nullptr : &before);
-      }
-      one.bound.assign(bound.begin(), bound.end());
-      one.state = run.state;
-      one.count = run.count;
-      one.members = run.members;
-      one.branches = run.branches;
-      one.groups = run.groups;
-      one.violated = run.violated;
-      one.ended = run.ended;
-      one.last_time = bound.back().event->time;
-      one.last_sequence = bound.back().event->sequence;
-      single.push_back(std::move(one));
-      return true;
-    });
-  }
+  for (const Run& run : state.runs) add_singles(single, {run.set.head().get()}, run, alive);
+  state.index.reset();
   state.runs = std::move(single);
+  state.sets = false;
   if (state.rare) state.rare->marks = {};
 }
 

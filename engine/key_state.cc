@@ -58,36 +58,65 @@ std::string KeyEntry::canonical() const {
 
 namespace {
 
-template <class States>
-auto place_of(States& states, std::uint32_t rule) {
-  return std::lower_bound(states.begin(), states.end(), rule,
-                          [](const KeyEntry::OfRule& each, std::uint32_t index) { return each.rule < index; });
+template <class Parts>
+auto place_of(Parts& parts, std::uint32_t owner) {
+  return std::lower_bound(parts.begin(), parts.end(), owner,
+                          [](const KeyEntry::OfOwner& each, std::uint32_t number) { return each.owner < number; });
 }
 
 }  // namespace
 
-KeyState* KeyEntry::find(std::uint32_t rule) const {
-  const auto at = place_of(states_, rule);
-  return at != states_.end() && at->rule == rule ? at->state : nullptr;
+KeyPart* KeyEntry::find(std::uint32_t owner) const {
+  const auto at = place_of(parts_, owner);
+  return at != parts_.end() && at->owner == owner ? at->part : nullptr;
 }
 
-KeyState& KeyEntry::add(std::unique_ptr<KeyState> owned) {
-  KeyState* state = owned.release();
-  state->entry = this;
-  states_.insert(place_of(states_, state->rule), OfRule{state->rule, state});
-  return *state;
+void KeyEntry::add(std::unique_ptr<KeyPart> owned) {
+  KeyPart* part = owned.release();
+  part->entry = this;
+  parts_.insert(place_of(parts_, part->owner), OfOwner{part->owner, true, part});
 }
 
-void KeyEntry::erase(KeyState& state) {
-  states_.erase(place_of(states_, state.rule));
-  delete &state;
+void KeyEntry::erase(KeyPart& part) {
+  parts_.erase(place_of(parts_, part.owner));
+  delete &part;
 }
 
-std::vector<std::unique_ptr<KeyState>> KeyEntry::take() {
-  std::vector<std::unique_ptr<KeyState>> out;
-  for (const OfRule& each : states_) out.emplace_back(each.state);
-  states_.clear();
+void KeyEntry::set_waits(std::uint32_t owner, bool waits) { place_of(parts_, owner)->waits = waits; }
+
+std::vector<std::unique_ptr<KeyPart>> KeyEntry::take() {
+  std::vector<std::unique_ptr<KeyPart>> out;
+  for (const OfOwner& each : parts_) out.emplace_back(each.part);
+  parts_.clear();
   return out;
+}
+
+namespace {
+
+template <class Readers>
+auto place_of_reader(Readers& readers, std::uint32_t reader) {
+  return std::lower_bound(readers.begin(), readers.end(), reader,
+                          [](const PrefixState::Reader& each, std::uint32_t number) { return each.owner < number; });
+}
+
+}  // namespace
+
+Taken PrefixState::taken_by(std::uint32_t reader) const {
+  const auto at = place_of_reader(readers, reader);
+  return at != readers.end() && at->owner == reader ? at->taken : Taken{};
+}
+
+void PrefixState::take(std::uint32_t reader, const Taken& taken) {
+  auto at = place_of_reader(readers, reader);
+  if (at == readers.end() || at->owner != reader) at = readers.insert(at, {reader, {}});
+  at->taken = taken;
+}
+
+void PrefixState::forget_readers() {
+  if (readers.size() < forget_at) return;
+  const std::uint64_t oldest = set.empty() ? UINT64_MAX : set.tail()->event->sequence;
+  std::erase_if(readers, [&](const Reader& reader) { return reader.taken.sequence < oldest; });
+  forget_at = static_cast<std::uint32_t>(2 * readers.size() + 8);
 }
 
 KeyTable::~KeyTable() {

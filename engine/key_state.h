@@ -23,8 +23,67 @@ class KeyEntry;
 /// Of matches, in rising order. Empty it takes no memory, unlike std::deque.
 using Times = boost::container::deque<EventTime>;
 
-/// All that one rule knows of one key.
-struct KeyState {
+/// What is kept for one key: by a rule, or by a prefix for all rules that begin with it.
+struct KeyPart {
+  static constexpr std::uint32_t kPrefix = 1U << 31;  ///< beside the number of a prefix in an `owner`
+
+  KeyEntry* entry = nullptr;
+  std::uint32_t owner = 0;                  ///< index into RuleSet::rules; or kPrefix and one into nfa::Prefixes
+  std::uint32_t level = 1;                  ///< of the rule; at its deadlines it has its turn with the others of it
+  std::uint32_t due_slot = UINT32_MAX;      ///< in the due queue; UINT32_MAX: not there
+  std::uint32_t changed_slot = UINT32_MAX;  ///< in the list of what changed since the last save
+  bool stored = false;                      ///< the backend has a record of it
+
+  bool of_prefix() const { return (owner & kPrefix) != 0; }
+  std::uint32_t prefix() const { return owner & ~kPrefix; }
+  std::span<const Value> key() const;
+
+  KeyPart() = default;
+  KeyPart(KeyPart&&) = default;
+  KeyPart& operator=(KeyPart&&) = default;
+  virtual ~KeyPart() = default;
+  static void* operator new(std::size_t bytes) { return BlockPool::allocate(bytes); }
+  static void operator delete(void* block, std::size_t bytes) { BlockPool::release(block, bytes); }
+};
+
+/// How much of a prefix's partial matches a reader has taken for good: those up to an event.
+struct Taken {
+  std::uint64_t sequence = 0;  ///< of that event; 0: none
+  std::uint64_t added = 0;     ///< PrefixState::added then
+};
+
+/// The partial matches that wait in one prefix (nfa/prefixes.h). Its readers, rules and longer prefixes, take them from
+/// the set as it is, and it remembers up to where each has; a reader that is the only one takes them away.
+struct PrefixState final : KeyPart {
+  struct Reader {
+    std::uint32_t owner;  ///< as in KeyPart
+    Taken taken;
+  };
+  MatchSet set;
+  std::uint64_t added = 0;     ///< partial matches ever, up to kManyMatches
+  std::uint64_t most_own = 0;  ///< of a prefix of one event: at least as many as any of its rules holds by itself
+  std::vector<Reader, PoolAllocator<Reader>> readers;  ///< who has taken something, by owner
+  std::uint32_t forget_at = 8;  ///< how many readers there may be before those of no use are looked for
+
+  Taken taken_by(std::uint32_t reader) const;
+  void take(std::uint32_t reader, const Taken& taken);
+  /// Drops readers who have taken nothing of what there still is.
+  void forget_readers();
+  /// What was added since.
+  SetPart part_above(const Taken& floor) const {
+    const Cell* head = set.head().get();
+    if (head == nullptr || (floor.sequence != 0 && head->event->sequence <= floor.sequence)) return {};
+    return {head, floor.sequence};
+  }
+  /// How many these are, at most.
+  std::uint64_t count_above(const Taken& floor) const {
+    if (part_above(floor).head == nullptr) return 0;
+    return added >= kManyMatches ? set.count() : std::min(set.count(), added - floor.added);
+  }
+};
+
+/// All that one rule knows of one key, but for what its prefix keeps.
+struct KeyState final : KeyPart {
   /// What most have not.
   struct Rare {
     Runs expired;  ///< ended by a bound while others of their first event go on: may be reported later
@@ -34,25 +93,17 @@ struct KeyState {
 
     static void* operator new(std::size_t bytes) { return BlockPool::allocate(bytes); }
     static void operator delete(void* block, std::size_t bytes) { BlockPool::release(block, bytes); }
-    /// Marks alone say nothing: they are about runs.
-    bool empty() const { return expired.empty() && acted.empty() && acted_on_timeout.empty(); }
+    bool empty() const { return expired.empty() && acted.empty() && acted_on_timeout.empty() && marks.empty(); }
   };
 
-  KeyEntry* entry = nullptr;
-  std::uint32_t rule = 0;               ///< index into RuleSet::rules
-  std::uint32_t due_slot = UINT32_MAX;  ///< in the due queue; UINT32_MAX: not there
-  EventTime runs_due = kMaxTime;        ///< at or before the first Run::due; kMaxTime: none
-  std::uint64_t last_input = 0;         ///< sequence of the last event of the input
+  EventTime runs_due = kMaxTime;  ///< at or before the first Run::due; kMaxTime: none
+  std::uint64_t last_input = 0;   ///< sequence of the last event of the input
   Runs runs;
   std::uint32_t merge_at = 32;      ///< number of runs at which it is looked whether some have come to agree
   std::unique_ptr<RunIndex> index;  ///< of `runs`, where there are many; null: none
   std::unique_ptr<Rare> rare;
-  std::uint32_t changed_slot = UINT32_MAX;  ///< in the list of what changed since the last save
-  bool stored = false;                      ///< the backend has a record of it
-  bool sets = false;                        ///< runs may stand for several partial matches (Evaluator::sets())
-
-  static void* operator new(std::size_t bytes) { return BlockPool::allocate(bytes); }
-  static void operator delete(void* block, std::size_t bytes) { BlockPool::release(block, bytes); }
+  EventTime marked_until = kMinTime;  ///< then marks are about nothing in the prefix any more
+  bool sets = false;                  ///< runs may stand for several partial matches (Evaluator::sets())
 
   Rare& rarely() {
     if (!rare) rare = std::make_unique<Rare>();
@@ -85,7 +136,6 @@ struct KeyState {
   }
 
   bool empty() const { return runs.empty() && (!rare || rare->empty()); }
-  std::span<const Value> key() const;
 };
 
 /// The values of the key fields, found or to be found.
@@ -99,7 +149,7 @@ std::uint64_t hash_key(std::span<const Value> key);
 /// -1, 0 or 1: the order in which keys report (language-details.md section 5).
 int compare_keys(std::span<const Value> a, std::span<const Value> b);
 
-/// One key: its values and the states of the rules that have something under way for it.
+/// One key: its values and what rules and prefixes have under way for it.
 class KeyEntry {
  public:
   KeyEntry() = default;
@@ -121,26 +171,36 @@ class KeyEntry {
     key_.assign(probe.key.begin(), probe.key.end());
   }
 
-  /// A rule's state, beside its rule so that a look at many touches few of them.
-  struct OfRule {
-    std::uint32_t rule;
-    KeyState* state;
+  /// Beside its owner so that a look at many touches few of them.
+  struct OfOwner {
+    std::uint32_t owner;
+    bool waits;  ///< an event may do something to it; a rule's state without runs only remembers
+    KeyPart* part;
   };
-  std::span<const OfRule> states() const { return {states_.data(), states_.size()}; }
-  KeyState* find(std::uint32_t rule) const;
-  /// Requires that its rule has none.
-  KeyState& add(std::unique_ptr<KeyState> state);
-  void erase(KeyState& state);
-  bool empty() const { return states_.empty(); }
-  /// Gives up all states, in the order of rules.
-  std::vector<std::unique_ptr<KeyState>> take();
+  /// Those of rules first.
+  std::span<const OfOwner> parts() const { return {parts_.data(), parts_.size()}; }
+  KeyState* find_rule(std::uint32_t rule) const { return static_cast<KeyState*>(find(rule)); }
+  PrefixState* find_prefix(std::uint32_t prefix) const {
+    return static_cast<PrefixState*>(find(prefix | KeyPart::kPrefix));
+  }
+  /// Requires that its owner has none.
+  void add(std::unique_ptr<KeyPart> part);
+  void erase(KeyPart& part);
+  void set_waits(std::uint32_t owner, bool waits);
+  bool empty() const { return parts_.empty(); }
+  /// Gives up all, in their order.
+  std::vector<std::unique_ptr<KeyPart>> take();
+
+  bool emptied = false;  ///< the lane looks whether it still is empty
 
  private:
+  KeyPart* find(std::uint32_t owner) const;
+
   std::uint64_t hash_ = 0;
   boost::container::small_vector<Value, 1> key_;
   char* text_ = nullptr;  // of key_, from the pool
   std::uint32_t text_bytes_ = 0;
-  boost::container::small_vector<OfRule, 1, PoolAllocator<OfRule>> states_;  // sorted by rule
+  boost::container::small_vector<OfOwner, 1, PoolAllocator<OfOwner>> parts_;  // sorted by owner
 };
 
 /// The keys of one KEY clause.
@@ -179,6 +239,6 @@ class KeyTable {
   boost::unordered_flat_set<KeyEntry*, Hash, Equal> entries_;
 };
 
-inline std::span<const Value> KeyState::key() const { return entry->key(); }
+inline std::span<const Value> KeyPart::key() const { return entry->key(); }
 
 }  // namespace cepd::engine

@@ -21,12 +21,22 @@ void merge(std::vector<LaneMatch>& matches) {
   });
 }
 
-LaneRules::LaneRules(std::shared_ptr<const nfa::Network> rules, std::size_t lanes)
-    : network(std::move(rules)), dispatch(*network) {
-  for (const plan::Rule& rule : network->rules().rules) {
-    levels.push_back(rule.level);
-    lane_of_unkeyed.push_back(static_cast<std::uint32_t>(equality_hash(Value::string(rule.name)) % lanes));
+LaneRules::LaneRules(std::shared_ptr<const nfa::Network> rules, std::size_t lanes, const std::vector<bool>& alone)
+    : network(std::move(rules)), dispatch(*network, alone) {
+  const auto& all = network->rules().rules;
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    levels.push_back(all[i].level);
+    // What rules share is in one lane.
+    const std::uint32_t prefix = prefixes().of_rule(i);
+    const std::uint64_t hash = prefix == nfa::Prefix::kNone ? equality_hash(Value::string(all[i].name))
+                                                            : prefixes()[prefixes()[prefix].root].identity.low;
+    lane_of_unkeyed.push_back(static_cast<std::uint32_t>(hash % lanes));
   }
+}
+
+const MatchId& LaneRules::id_of(std::uint32_t owner) const {
+  return (owner & KeyPart::kPrefix) != 0 ? prefixes()[owner & ~KeyPart::kPrefix].identity
+                                         : network->rules().rules[owner].fingerprint;
 }
 
 Lane::Lane(std::shared_ptr<const LaneRules> rules, const EngineOptions& options, std::size_t index,
@@ -35,10 +45,12 @@ Lane::Lane(std::shared_ptr<const LaneRules> rules, const EngineOptions& options,
       options_(options),
       index_(index),
       tables_(rules_->dispatch.tables()),
-      due_(rules_->levels),
+      prefix_counts_(rules_->prefixes().all().size()),
       missing_by_way_(rules_->dispatch.ways()) {
   runtimes_.reserve(rules_->levels.size());
-  for (std::uint32_t i = 0; i < rules_->levels.size(); ++i) runtimes_.emplace_back(*rules_->network, i, options_);
+  for (std::uint32_t i = 0; i < rules_->levels.size(); ++i) {
+    runtimes_.emplace_back(*rules_->network, rules_->prefixes(), i, options_);
+  }
   work_.report = direct ? std::move(direct) : [this](const MatchView& view) {
     matches_.push_back({step_, due_now_, view.rule(), view.take()});
   };
@@ -78,32 +90,74 @@ void Lane::collect(const EventPtr& event, const nfa::KeyWay& way) {
   }
   if (!key.values.empty() && !is_mine(0, key)) return;
   key.table = way.table;
-  const KeyEntry* known = tables_[way.table].find({key.hash, key.values});
+  key.known = tables_[way.table].find({key.hash, key.values});
   const std::size_t number = key_count_++;
   starts_.clear();
   way.starts.find(*event, starts_);
-  // Rules with something under way, and rules that may start, both in their order. A rule that is watched is told of
-  // every event.
-  const std::span<const KeyEntry::OfRule> states =
-      known == nullptr ? std::span<const KeyEntry::OfRule>() : known->states();
-  auto state = states.begin();
+  find_readers(event, way, number);
+  // Rules with something under way, rules that may start, and rules that may go on from a prefix, all in their order. A
+  // rule that is watched is told of every event.
+  const std::span<const KeyEntry::OfOwner> parts =
+      key.known == nullptr ? std::span<const KeyEntry::OfOwner>() : key.known->parts();
+  auto part = parts.begin();
   auto start = starts_.begin();
-  while (state != states.end() || start != starts_.end()) {
-    const std::uint32_t starting = start == starts_.end() ? UINT32_MAX : way.rules[*start].rule;
-    if (state == states.end() || starting < state->rule) {
-      add_item(event, way.rules[*start++], nullptr, number, true);
+  auto reader = readers_.begin();
+  const auto none = static_cast<std::uint32_t>(way.rules.size());
+  while (true) {
+    const std::uint32_t starting = start == starts_.end() ? none : std::min(*start, none);
+    const std::uint32_t reading = reader == readers_.end() ? none : reader->first;
+    const std::uint32_t place = std::min(starting, reading);
+    const std::uint32_t rule = place == none ? KeyPart::kPrefix : way.rules[place].rule;
+    const bool has_part = part != parts.end() && part->owner <= rule && part->owner < KeyPart::kPrefix;
+    if (!has_part && place == none) break;
+    const bool found = place != none && (!has_part || part->owner == rule);
+    if (!found && !part->waits && !traced_) {
+      ++part;
       continue;
     }
-    const bool starts = starting == state->rule;
-    const nfa::RuleEntry* entry = starts ? &way.rules[*start++] : way.find(state->rule);
-    if (entry != nullptr && (starts || entry->moves || traced_)) add_item(event, *entry, state->state, number, starts);
-    ++state;
+    const nfa::RuleEntry* entry = found ? &way.rules[place] : way.find(part->owner);
+    const bool starts = found && starting == place;
+    PrefixState* from = found && reading == place ? reader->second : nullptr;
+    if (entry != nullptr && (found || entry->moves || traced_)) {
+      add_item(event, *entry, has_part ? static_cast<KeyState*>(part->part) : nullptr, number, starts, from);
+    }
+    if (starts) ++start;
+    if (from != nullptr) ++reader;
+    if (has_part) ++part;
   }
+  for (; start != starts_.end(); ++start) add_prefix_item(*event, way.prefixes[*start - none], nullptr, number);
   if (!traced_) return;
   const nfa::RuleEntry* entry = way.find(*traced_);
-  if (entry == nullptr || (known != nullptr && known->find(*traced_) != nullptr)) return;
-  const auto starting = [&](std::uint32_t place) { return way.rules[place].rule == *traced_; };
-  if (std::none_of(starts_.begin(), starts_.end(), starting)) add_item(event, *entry, nullptr, number, true);
+  if (entry == nullptr || (key.known != nullptr && key.known->find_rule(*traced_) != nullptr)) return;
+  const auto starting = [&](std::uint32_t place) { return place < none && way.rules[place].rule == *traced_; };
+  if (std::none_of(starts_.begin(), starts_.end(), starting)) add_item(event, *entry, nullptr, number, true, nullptr);
+}
+
+/// Who may take further what waits in the prefixes of the key: rules are put into readers_, longer prefixes into
+/// prefix_items_.
+void Lane::find_readers(const EventPtr& event, const nfa::KeyWay& way, std::size_t key) {
+  readers_.clear();
+  const KeyEntry* known = keys_[key].known;
+  if (known == nullptr) return;
+  const std::span<const KeyEntry::OfOwner> parts = known->parts();
+  const std::size_t rules = way.rules.size(), starts = starts_.size();
+  for (auto part = parts.rbegin(); part != parts.rend() && part->owner >= KeyPart::kPrefix; ++part) {
+    const nfa::Continuation* continuation = way.continuation(part->owner & ~KeyPart::kPrefix);
+    if (continuation == nullptr) continue;
+    auto* state = static_cast<PrefixState*>(part->part);
+    if (state->set.empty()) continue;
+    continuation->find(*event, starts_);
+    for (std::size_t i = starts; i < starts_.size(); ++i) {
+      if (starts_[i] < rules) {
+        const Taken taken = state->taken_by(way.rules[starts_[i]].rule);
+        if (state->part_above(taken).head != nullptr) readers_.emplace_back(starts_[i], state);
+      } else {
+        add_prefix_item(*event, way.prefixes[starts_[i] - rules], state, key);
+      }
+    }
+    starts_.resize(starts);
+  }
+  std::sort(readers_.begin(), readers_.end());
 }
 
 void Lane::set_trace(std::uint32_t rule, Trace* trace) {
@@ -122,7 +176,13 @@ void Lane::count_missing(const Event& event, const nfa::KeyWay& way) {
   }
 }
 
-void Lane::add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState* state, std::size_t key, bool starts) {
+void Lane::add_prefix_item(const Event& event, std::uint32_t prefix, PrefixState* from, std::size_t key) {
+  const nfa::Prefix& of = rules_->prefixes()[prefix];
+  if ((!event.shadow || of.shadow) && is_mine(of.rule, keys_[key])) prefix_items_.push_back({prefix, from, key});
+}
+
+void Lane::add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState* state, std::size_t key, bool starts,
+                    PrefixState* from) {
   if (event->shadow && runtimes_[entry.rule].rule().status != plan::Status::kShadow) return;
   if (!is_mine(entry.rule, keys_[key])) return;
   const bool input = entry.input && (!entry.has_from || passes_from(entry.rule, *entry.from, *event));
@@ -132,7 +192,7 @@ void Lane::add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState
   if (!input && entry.unless == 0) return;
   // Elements take nothing from an event that is no input.
   items_.push_back(
-      {entry.rule, state, key, {&event, input ? entry.elements : 0, entry.unless, input, starts && input}});
+      {entry.rule, state, key, {&event, input ? entry.elements : 0, entry.unless, input, starts && input, from}});
 }
 
 bool Lane::passes_from(std::uint32_t rule, const nfa::RuleInput& input, const Event& event) {
@@ -153,12 +213,12 @@ void Lane::collect_several(const EventPtr& event, const nfa::RuleInput& input) {
     if (!read_key(way.key, *event, key)) continue;
     any_key = true;
     key.table = rules_->dispatch.table(input.rule);
-    const KeyEntry* known = tables_[key.table].find({key.hash, key.values});
+    key.known = tables_[key.table].find({key.hash, key.values});
     const std::size_t number = key_count_++;
     const nfa::RuleEntry entry{input.rule, way.input, input.has_from, true, way.elements, way.unless, &input};
     const std::size_t before = items_.size();
     const bool starts = (way.elements & rules_->network->automaton(input.rule).starting) != 0;
-    add_item(event, entry, known == nullptr ? nullptr : known->find(input.rule), number, starts);
+    add_item(event, entry, key.known == nullptr ? nullptr : key.known->find_rule(input.rule), number, starts, nullptr);
     if (items_.size() == before) continue;
     const auto same =
         std::find_if(items_.begin() + static_cast<std::ptrdiff_t>(first), std::prev(items_.end()),
@@ -192,70 +252,85 @@ void Lane::give(const EventPtr& event, const nfa::TypeDispatch& dispatch, std::u
   }
   for (Item& item : items_) handle(item);
   items_.clear();
+  if (!prefix_items_.empty()) {
+    // A longer prefix reads a shorter one as it was before the event.
+    if (prefix_items_.size() > 1) {
+      std::sort(prefix_items_.begin(), prefix_items_.end(),
+                [](const PrefixItem& a, const PrefixItem& b) { return a.prefix > b.prefix; });
+    }
+    for (const PrefixItem& item : prefix_items_) handle(item, event);
+    prefix_items_.clear();
+  }
+  forget_emptied();
 }
-
-/// Adds what the rule takes for the item to its counts, from a sample of them.
-class Lane::Cost {
- public:
-  Cost(Lane& lane, RuleCounts& counts) : lane_(lane), counts_(counts) {
-    ++counts_.tested;
-    if (lane_.options_.clock_ns != nullptr && ++lane_.sample_ % kEvery == 0) begin_ = lane_.options_.clock_ns();
-  }
-  ~Cost() {
-    if (begin_) counts_.time_ns += static_cast<std::uint64_t>(lane_.options_.clock_ns() - *begin_) * kEvery;
-  }
-  Cost(const Cost&) = delete;
-  Cost& operator=(const Cost&) = delete;
-
- private:
-  static constexpr std::uint64_t kEvery = 64;
-  Lane& lane_;
-  RuleCounts& counts_;
-  std::optional<std::int64_t> begin_;
-};
 
 void Lane::handle(Item& item) {
   RuleRuntime& runtime = runtimes_[item.rule];
   const Cost cost(*this, runtime.counts());
+  if (!prefix_items_.empty()) item.offer.joins_prefix = may_join_prefix(item);
   if (item.state != nullptr) {
     runtime.handle(*item.state, item.offer, work_);
     after(*item.state);
     return;
   }
-  if (!item.offer.starts && runtime.trace() == nullptr) return;
+  if (!item.offer.starts && item.offer.from == nullptr && runtime.trace() == nullptr) return;
   EventKey& key = keys_[item.key];
-  fresh_entry_.look_at({key.hash, key.values});
-  fresh_.rule = item.rule;
-  runtime.handle(fresh_, item.offer, work_);
-  if (fresh_.empty()) {
-    fresh_.runs_due = kMaxTime;
-    fresh_.last_input = 0;
-    return;
-  }
-  KeyEntry& entry = tables_[key.table].find_or_add({key.hash, key.values});
-  KeyState& state = entry.add(std::make_unique<KeyState>(std::move(fresh_)));
+  if (key.known == nullptr) fresh_entry_.look_at({key.hash, key.values});
+  KeyState& state = fresh(item.rule, key.known == nullptr ? fresh_entry_ : *key.known);
+  runtime.handle(state, item.offer, work_);
+  if (item.offer.from != nullptr) see_to_prefixes_of(state);
+  if (!state.empty()) keep_fresh(entry_of(key));
+}
+
+KeyEntry& Lane::entry_of(EventKey& key) {
+  if (key.known == nullptr) key.known = &tables_[key.table].find_or_add({key.hash, key.values});
+  return *key.known;
+}
+
+/// The state of a rule that has none for the key: to be looked at, and kept only if something is in it then.
+KeyState& Lane::fresh(std::uint32_t rule, KeyEntry& entry) {
+  fresh_.owner = rule;
+  fresh_.level = rules_->levels[rule];
+  fresh_.entry = &entry;
+  fresh_.runs_due = kMaxTime;
+  fresh_.last_input = 0;
+  fresh_.marked_until = kMinTime;
+  return fresh_;
+}
+
+void Lane::keep_fresh(KeyEntry& entry) {
+  auto owned = std::make_unique<KeyState>(std::move(fresh_));
   fresh_ = {};
-  fresh_.entry = &fresh_entry_;
+  KeyState& state = *owned;
+  entry.add(std::move(owned));
   after(state);
 }
 
-/// Sees to deadlines and to what is stored after a rule has worked on a key, which may be gone then.
+/// Sees to deadlines and to what is stored after a rule has worked on a key, where nothing may be left of it.
 void Lane::after(KeyState& state) {
+  see_to_prefixes_of(state);
   if (options_.track_changes) mark_changed(state);
   if (state.empty()) {
     remove(state);
-  } else {
-    due_.set_earlier(state, runtimes_[state.rule].due(state));
+    return;
   }
+  state.entry->set_waits(state.owner, !state.runs.empty());
+  due_.set_earlier(state, runtimes_[state.owner].due(state));
 }
 
 void Lane::fire(EventTime now, std::uint32_t level, std::uint64_t step) {
   step_ = step;
   due_now_ = now;
-  for (KeyState* state : due_.take(now, level)) {
-    runtimes_[state->rule].fire(*state, now, work_);
-    after(*state);
+  for (KeyPart* part : due_.take(now, level)) {
+    if (part->of_prefix()) {
+      expire(static_cast<PrefixState&>(*part), now);
+      continue;
+    }
+    auto& state = static_cast<KeyState&>(*part);
+    runtimes_[state.owner].fire(state, now, work_);
+    after(state);
   }
+  forget_emptied();
 }
 
 void Lane::fire_before(EventTime limit, std::uint64_t step) {
@@ -267,34 +342,53 @@ void Lane::fire_before(EventTime limit, std::uint64_t step) {
 
 // ---- state ----
 
-void Lane::mark_changed(KeyState& state) {
-  if (state.changed_slot != UINT32_MAX) return;
-  state.changed_slot = static_cast<std::uint32_t>(changed_.size());
-  changed_.push_back(&state);
+void Lane::mark_changed(KeyPart& part) {
+  if (part.changed_slot != UINT32_MAX) return;
+  part.changed_slot = static_cast<std::uint32_t>(changed_.size());
+  changed_.push_back(&part);
 }
 
-void Lane::remove(KeyState& state) {
-  due_.set(state, kMaxTime);
-  KeyEntry& entry = *state.entry;
-  if (state.changed_slot != UINT32_MAX) changed_[state.changed_slot] = nullptr;
-  if (state.stored) gone_.push_back(partial_key(runtimes_[state.rule].rule(), entry.canonical()));
-  const std::uint32_t table = rules_->dispatch.table(state.rule);
-  entry.erase(state);
-  if (entry.empty()) tables_[table].erase(entry);
+void Lane::remove(KeyPart& part) {
+  due_.set(part, kMaxTime);
+  KeyEntry& entry = *part.entry;
+  if (part.changed_slot != UINT32_MAX) changed_[part.changed_slot] = nullptr;
+  if (part.stored) gone_.push_back(partial_key(rules_->id_of(part.owner), entry.canonical()));
+  const std::uint32_t table = rules_->dispatch.table(rules_->rule_of(part.owner));
+  entry.erase(part);
+  // The event at hand may still come back to it.
+  if (entry.empty() && !std::exchange(entry.emptied, true)) emptied_.emplace_back(table, &entry);
 }
 
-void Lane::put(const KeyProbe& probe, std::unique_ptr<KeyState> owned, EventTime watermark) {
-  KeyState& state = tables_[rules_->dispatch.table(owned->rule)].find_or_add(probe).add(std::move(owned));
-  state.due_slot = UINT32_MAX;
-  const bool changed = std::exchange(state.changed_slot, UINT32_MAX) != UINT32_MAX;
-  if (runtimes_[state.rule].take_over(state, watermark) || changed) {
-    if (options_.track_changes) mark_changed(state);
+void Lane::forget_emptied() {
+  std::sort(read_.begin(), read_.end());
+  read_.erase(std::unique(read_.begin(), read_.end()), read_.end());
+  for (PrefixState* state : read_) {
+    if (state->set.empty()) remove(*state);
   }
-  if (state.empty()) {
-    remove(state);
-  } else {
-    due_.set(state, runtimes_[state.rule].due(state));
+  read_.clear();
+  for (const auto& [table, entry] : emptied_) {
+    entry->emptied = false;
+    if (entry->empty()) tables_[table].erase(*entry);
   }
+  emptied_.clear();
+}
+
+void Lane::put(const KeyProbe& probe, std::unique_ptr<KeyPart> owned, EventTime watermark) {
+  KeyPart& part = *owned;
+  tables_[rules_->dispatch.table(rules_->rule_of(part.owner))].find_or_add(probe).add(std::move(owned));
+  part.due_slot = UINT32_MAX;
+  const bool changed = std::exchange(part.changed_slot, UINT32_MAX) != UINT32_MAX;
+  if (changed && options_.track_changes) mark_changed(part);
+  if (part.of_prefix()) {
+    part.level = rules_->prefixes()[part.prefix()].level;
+    after(static_cast<PrefixState&>(part));
+    return;
+  }
+  auto& state = static_cast<KeyState&>(part);
+  state.level = rules_->levels[state.owner];
+  if (runtimes_[state.owner].take_over(state, watermark) && options_.track_changes) mark_changed(state);
+  after(state);
+  forget_emptied();
 }
 
 std::vector<std::unique_ptr<KeyEntry>> Lane::take_keys() {
@@ -307,10 +401,10 @@ std::vector<std::unique_ptr<KeyEntry>> Lane::take_keys() {
 }
 
 void Lane::clear_changes() {
-  for (KeyState* state : changed_) {
-    if (state == nullptr) continue;
-    state->changed_slot = UINT32_MAX;
-    state->stored = true;
+  for (KeyPart* part : changed_) {
+    if (part == nullptr) continue;
+    part->changed_slot = UINT32_MAX;
+    part->stored = true;
   }
   changed_.clear();
   gone_.clear();
@@ -325,15 +419,21 @@ void Lane::add_counted(std::vector<RuleCounts>& counts) const {
     if (missing_by_way_[way.number] == 0) return;
     for (const nfa::RuleEntry& entry : way.rules) counts[entry.rule].missing_key += missing_by_way_[way.number];
   });
+  add_prefix_counts(counts);
 }
 
 void Lane::add_partial_matches(std::vector<RuleCounts>& counts, EventTime watermark) const {
   MatchWalk walk;
   for (const KeyTable& table : tables_) {
     table.each([&](const KeyEntry& entry) {
-      for (const auto& [rule, state] : entry.states()) {
-        counts[rule].partial_matches += runtimes_[rule].partial_matches(*state, watermark, walk);
-        counts[rule].bytes += bytes_of(*state);
+      for (const auto& [owner, waits, part] : entry.parts()) {
+        if (part->of_prefix()) {
+          add_waiting(static_cast<const PrefixState&>(*part), counts, watermark, walk);
+          continue;
+        }
+        const auto& state = static_cast<const KeyState&>(*part);
+        counts[owner].partial_matches += runtimes_[owner].partial_matches(state, watermark, walk);
+        counts[owner].bytes += bytes_of(state);
       }
     });
   }

@@ -35,7 +35,16 @@ struct LaneRules {
   std::vector<std::uint32_t> levels;           ///< by rule
   std::vector<std::uint32_t> lane_of_unkeyed;  ///< by rule: where it works when it has no KEY
 
-  LaneRules(std::shared_ptr<const nfa::Network> rules, std::size_t lanes);
+  /// `alone`: by rule: it has no prefix (nfa/prefixes.h); empty: as its pattern says.
+  LaneRules(std::shared_ptr<const nfa::Network> rules, std::size_t lanes, const std::vector<bool>& alone);
+
+  const nfa::Prefixes& prefixes() const { return dispatch.prefixes(); }
+  /// What the owner of a part (KeyPart::owner) is known by, over reloads and restarts.
+  const MatchId& id_of(std::uint32_t owner) const;
+  /// Of a rule's or prefix's (KeyPart::owner).
+  std::uint32_t rule_of(std::uint32_t owner) const {
+    return (owner & KeyPart::kPrefix) != 0 ? prefixes()[owner & ~KeyPart::kPrefix].rule : owner;
+  }
 };
 
 /// One thread at a time.
@@ -61,17 +70,19 @@ class Lane {
 
   // ---- state ----
 
-  /// Puts a key of a rule in place, restored or of an earlier set of rules. Requires that it is not there yet.
-  void put(const KeyProbe& probe, std::unique_ptr<KeyState> state, EventTime watermark);
-  /// Gives up all keys, with the states of their rules by the indexes that they had here.
+  /// Puts a part of a key in place, restored or of an earlier set of rules. Requires that it is not there yet.
+  void put(const KeyProbe& probe, std::unique_ptr<KeyPart> part, EventTime watermark);
+  /// What waits in the rule's prefixes becomes its own, one by one: it will have none. Before take_keys().
+  void leave_prefix(std::uint32_t rule, EventTime watermark);
+  /// Gives up all keys, with their parts by the owners that they had here.
   std::vector<std::unique_ptr<KeyEntry>> take_keys();
 
-  /// Kept when asked for: states that changed since the last clear_changes(), and the stored keys (snapshot.h) of those
+  /// Kept when asked for: parts that changed since the last clear_changes(), and the stored keys (snapshot.h) of those
   /// that are gone.
   template <class Visit>
   void each_changed(const Visit& visit) const {
-    for (const KeyState* state : changed_) {
-      if (state != nullptr) visit(*state);
+    for (const KeyPart* part : changed_) {
+      if (part != nullptr) visit(*part);
     }
   }
   std::vector<std::string>& gone() { return gone_; }
@@ -80,6 +91,7 @@ class Lane {
   /// Null: nobody. Requires that the rule has nothing under way.
   void set_trace(std::uint32_t rule, Trace* trace);
   RuleRuntime& runtime(std::uint32_t rule) { return runtimes_[rule]; }
+  const RuleRuntime& runtime(std::uint32_t rule) const { return runtimes_[rule]; }
   /// Adds what was counted since the lane was made, by rule.
   void add_counted(std::vector<RuleCounts>& counts) const;
   void add_partial_matches(std::vector<RuleCounts>& counts, EventTime watermark) const;
@@ -88,29 +100,79 @@ class Lane {
   /// One rule that an event meets under one key.
   struct Item {
     std::uint32_t rule = 0;
-    KeyState* state = nullptr;  ///< null: it has nothing under way
+    KeyState* state = nullptr;  ///< null: it has nothing under way by itself
     std::size_t key = 0;        ///< number of the key among those of the event
     Offer offer;
   };
-  class Cost;
+  /// One prefix whose last event the event may be.
+  struct PrefixItem {
+    std::uint32_t prefix = 0;
+    PrefixState* from = nullptr;  ///< of the shorter prefix; null: it is the first event
+    std::size_t key = 0;
+  };
+  /// What counts for all rules of a prefix.
+  struct PrefixCounts {
+    RuleCounts counts;
+    nfa::EvalErrors errors;
+  };
+  /// Adds what is done while it lives to the counts, its time from a sample.
+  class Cost {
+   public:
+    Cost(Lane& lane, RuleCounts& counts) : lane_(lane), counts_(counts) {
+      ++counts_.tested;
+      if (lane_.options_.clock_ns != nullptr && ++lane_.sample_ % kEvery == 0) begin_ = lane_.options_.clock_ns();
+    }
+    ~Cost() {
+      if (begin_) counts_.time_ns += static_cast<std::uint64_t>(lane_.options_.clock_ns() - *begin_) * kEvery;
+    }
+    Cost(const Cost&) = delete;
+    Cost& operator=(const Cost&) = delete;
+
+   private:
+    static constexpr std::uint64_t kEvery = 64;
+    Lane& lane_;
+    RuleCounts& counts_;
+    std::optional<std::int64_t> begin_;
+  };
   struct EventKey {
     boost::container::small_vector<Value, 2> values;
     std::uint64_t hash = 0;
     std::uint32_t table = 0;
+    KeyEntry* known = nullptr;  ///< before the event
   };
 
   void collect(const EventPtr& event, const nfa::TypeDispatch& dispatch);
   void collect(const EventPtr& event, const nfa::KeyWay& way);
   void collect_several(const EventPtr& event, const nfa::RuleInput& input);
-  void add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState* state, std::size_t key, bool starts);
+  void find_readers(const EventPtr& event, const nfa::KeyWay& way, std::size_t key);
+  void add_prefix_item(const Event& event, std::uint32_t prefix, PrefixState* from, std::size_t key);
+  void add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState* state, std::size_t key, bool starts,
+                PrefixState* from);
   void count_missing(const Event& event, const nfa::KeyWay& way);
   bool read_key(const List<dsl::plan::FieldRef>& fields, const Event& event, EventKey& key) const;
   bool is_mine(std::uint32_t rule, const EventKey& key) const;
   bool passes_from(std::uint32_t rule, const nfa::RuleInput& input, const Event& event);
+  KeyEntry& entry_of(EventKey& key);
   void handle(Item& item);
+  KeyState& fresh(std::uint32_t rule, KeyEntry& entry);
+  void keep_fresh(KeyEntry& entry);
   void after(KeyState& state);
-  void mark_changed(KeyState& state);
-  void remove(KeyState& state);
+  void mark_changed(KeyPart& part);
+  void remove(KeyPart& part);
+  void forget_emptied();
+  // What rules with one prefix share (lane_prefixes.cc).
+  void handle(const PrefixItem& item, const EventPtr& event);
+  bool begins_or_goes_on(const PrefixItem& item, const EventPtr& event);
+  void keep_under_cap(PrefixState& state, EventTime now);
+  std::uint64_t most_own(const KeyEntry& entry, std::uint32_t root) const;
+  void cut(PrefixState& state, EventTime oldest);
+  void expire(PrefixState& state, EventTime now);
+  void after(PrefixState& state);
+  void see_to_prefixes_of(const KeyState& state);
+  bool may_join_prefix(const Item& item) const;
+  void add_prefix_counts(std::vector<RuleCounts>& counts) const;
+  void add_waiting(const PrefixState& state, std::vector<RuleCounts>& counts, EventTime watermark,
+                   MatchWalk& walk) const;
 
   std::shared_ptr<const LaneRules> rules_;
   EngineOptions options_;
@@ -120,15 +182,20 @@ class Lane {
   std::vector<KeyTable> tables_;  // by number of the KEY clause
   DueQueue due_;
   Workspace work_;
-  std::vector<KeyState*> changed_;
+  std::vector<PrefixCounts> prefix_counts_;  // by prefix
+  std::vector<KeyPart*> changed_;
+  std::vector<std::pair<std::uint32_t, KeyEntry*>> emptied_;  // entries that may be empty, with their tables
   std::vector<std::string> gone_;
   std::vector<std::uint64_t> missing_by_way_;  // events without a key
   // Of the event at hand.
   std::vector<EventKey> keys_;
   std::size_t key_count_ = 0;
   std::vector<Item> items_;
+  std::vector<PrefixItem> prefix_items_;
   std::vector<std::uint32_t> starts_;
-  KeyEntry fresh_entry_;  // of a key without entry
+  std::vector<std::pair<std::uint32_t, PrefixState*>> readers_;  // places, with what they read
+  std::vector<PrefixState*> read_;                               // that may have been emptied
+  KeyEntry fresh_entry_;                                         // of a key without entry
   KeyState fresh_;
   std::vector<LaneMatch> matches_;
   // Of what is being worked: where its matches belong.

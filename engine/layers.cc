@@ -4,8 +4,15 @@
 
 namespace cepd::engine {
 
+const Cell* Layers::oldest_before(const Cell& cell) {
+  if (cell.floor == 0) return cell.list != nullptr ? cell.list->oldest : cell.before.get();
+  const Cell* oldest = cell.before.get();
+  while (const Cell* older = oldest->older(cell.floor)) oldest = older;
+  return oldest;
+}
+
 bool Layers::fits(const Cell& cell) {
-  if (!below(cell)) return false;
+  if (!below(cell) || cell.floor != 0) return false;
   if (cell.next == nullptr) return true;
   const Cell& older = *cell.next;
   if (!older.layered || older.event->sequence >= cell.event->sequence) return false;
@@ -15,17 +22,17 @@ bool Layers::fits(const Cell& cell) {
   return older.list == cell.list || (older.list == nullptr && older.before.get() == cell.list->oldest);
 }
 
-const Cell* Layers::newest_unused(const Cell* head, const Alive& alive) {
-  if (head->cut) return nullptr;
-  for (; head != nullptr && alive.any_up_to(head->newest); head = head->next.get()) {
-    if (!alive.is_used(*head->event)) return head;
+const Cell* Layers::newest_unused(SetPart part, const Alive& alive) {
+  if (part.head->cut) return nullptr;
+  for (const Cell* cell = part.head; cell != nullptr && alive.any_up_to(cell->newest); cell = cell->older(part.floor)) {
+    if (!alive.is_used(*cell->event)) return cell;
   }
   return nullptr;
 }
 
 const Cell* Layers::oldest_first(const Cell& head, const Cell* oldest, const Alive& alive) {
-  const Cell* top = newest_unused(&head, alive);
-  for (; top != nullptr && top->before != nullptr; top = newest_unused(top->before.get(), alive)) {
+  const Cell* top = newest_unused({&head}, alive);
+  for (; top != nullptr && top->before != nullptr; top = newest_unused({top->before.get()}, alive)) {
     oldest = oldest_before(*top);
   }
   if (top == nullptr) return nullptr;
@@ -41,7 +48,7 @@ bool Layers::look(const Cell& cell, const Alive& alive) {
   layers_.push_back({&cell, &cell, nullptr, nullptr});
   for (const Cell* top = &cell; top->before != nullptr;) {
     const Cell* oldest = oldest_before(*top);
-    top = newest_unused(top->before.get(), alive);
+    top = newest_unused({top->before.get(), top->floor}, alive);
     if (top == nullptr) return false;
     layers_.push_back({oldest, top, nullptr, nullptr});
   }

@@ -16,14 +16,15 @@ class Layers {
  public:
   /// Of a cell in its place: it and what hangs below lie in layers.
   static bool fits(const Cell& cell);
-  /// The cells through which a match goes alone, whatever set they are of, lie in layers.
+  /// The cells through which a match goes alone, whatever set they are of, lie in layers. Under a floor only first
+  /// events do.
   static bool below(const Cell& cell) {
-    return cell.event != nullptr && (cell.before == nullptr || cell.before->layered);
+    if (cell.event == nullptr) return false;
+    if (cell.before == nullptr) return true;
+    return cell.before->layered && (cell.floor == 0 || cell.before->before == nullptr);
   }
-  /// The old end of the list that `cell.before` is of.
-  static const Cell* oldest_before(const Cell& cell) {
-    return cell.list != nullptr ? cell.list->oldest : cell.before.get();
-  }
+  /// The old end of the list that `cell.before` is of, or where its floor ends it.
+  static const Cell* oldest_before(const Cell& cell);
   /// The cell of the earliest first event of a partial match that counts; null: none does. Requires head.layered;
   /// `oldest`: the old end of its list.
   static const Cell* oldest_first(const Cell& head, const Cell* oldest, const Alive& alive);
@@ -46,7 +47,7 @@ class Layers {
     const Cell* from;   ///< the oldest that comes after the present first event and those after it
     bool from_known = false;
   };
-  static const Cell* newest_unused(const Cell* head, const Alive& alive);
+  static const Cell* newest_unused(SetPart part, const Alive& alive);
   static const Cell* after(const Cell* cell, const Cell& earlier) {
     while (cell->event->sequence <= earlier.event->sequence) cell = cell->newer;
     return cell;

@@ -114,8 +114,17 @@ void MatchSet::add(EventPtr event, dsl::plan::ElementId element, MatchSet* befor
     cell->before = before->head_;
     cell->list = before->list();
     cell->count = before->count_;
+    cell->floor = before->floor_;
   }
   push(std::move(cell));
+}
+
+MatchSet MatchSet::above(std::uint64_t floor, std::uint64_t count) {
+  if (!empty()) list();
+  MatchSet part = *this;
+  part.floor_ = floor;
+  part.count_ = count;
+  return part;
 }
 
 void MatchSet::join(MatchSet&& other) {
@@ -170,7 +179,8 @@ void MatchSet::cut_dead(const Alive& alive) {
     if (cell.event == nullptr) return false;
     if (alive.is_used(*cell.event)) return true;
     if (cell.before == nullptr) return !alive.start(Start::of(*cell.event));
-    return cell.before->layered && Layers::oldest_first(*cell.before, Layers::oldest_before(cell), alive) == nullptr;
+    return cell.floor == 0 && cell.before->layered &&
+           Layers::oldest_first(*cell.before, Layers::oldest_before(cell), alive) == nullptr;
   });
 }
 
@@ -186,10 +196,10 @@ MatchSet MatchSet::restored(CellPtr head, CellListPtr list) {
   return set;
 }
 
-MatchWalk::Counted MatchWalk::count(const Cell* head, const Alive& alive, std::size_t most_cells) {
+MatchWalk::Counted MatchWalk::count(SetPart part, const Alive& alive, std::size_t most_cells) {
   Counted counted;
   counted_.clear();
-  frames_.assign(1, {head, false});
+  frames_.assign(1, {part.head, part.floor, false});
   // What a cell and all below it come to needs what `before` and `next` come to.
   const auto known = [&](const Cell* cell) {
     if (cell == nullptr || counted_.contains(cell)) return true;
@@ -203,15 +213,15 @@ MatchWalk::Counted MatchWalk::count(const Cell* head, const Alive& alive, std::s
   };
   while (!frames_.empty()) {
     const Cell* cell = frames_.back().cell;
-    const Cell* next = cell == nullptr ? nullptr : cell->next.get();
+    const Cell* next = cell == nullptr ? nullptr : cell->older(frames_.back().floor);
     if (cell == nullptr || counted_.contains(cell)) {
       frames_.pop_back();
     } else if (!alive.any_up_to(cell->newest)) {
       counted_[cell] = 0;
     } else if (!known(cell->before.get())) {
-      frames_.push_back({cell->before.get(), false});
+      frames_.push_back({cell->before.get(), cell->floor, false});
     } else if (!known(next)) {
-      frames_.push_back({next, false});
+      frames_.push_back({next, frames_.back().floor, false});
     } else {
       std::uint64_t own = 0;
       if (cell->event == nullptr || !alive.is_used(*cell->event)) {
@@ -221,7 +231,7 @@ MatchWalk::Counted MatchWalk::count(const Cell* head, const Alive& alive, std::s
       counted_[cell] = all;
     }
   }
-  counted.count = of(head);
+  counted.count = of(part.head);
   return counted;
 }
 

@@ -8,6 +8,10 @@
 /// Cells of one set hang together by `next`, the newest first; CORE's output nodes and its union nodes in one. What
 /// hangs below a cell never changes, so that a set can be continued and kept at the same time; only what has expired is
 /// cut off at the old end. `newest` lets a walk leave out all that began too long ago without looking at it.
+///
+/// Of a set that several rules read (key_state.h, PrefixState) a cell may mean only the part above a *floor*: what
+/// stands at or below it was taken further before. The parts that cells of one rule mean do not overlap, so that a walk
+/// through what one rule holds meets a cell under one floor only.
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -52,6 +56,7 @@ struct Cell {
   CellListPtr list;         ///< that `before` was the newest cell of; null: it was the only one
   Cell* newer = nullptr;    ///< the cell whose `next` this is, while both are of a live set
   Start newest;             ///< the latest first event of all partial matches through this cell and those below
+  std::uint64_t floor = 0;  ///< of `before`: sequence of the last event of those that are not meant; 0: all are
   std::uint64_t count = 0;  ///< partial matches through this cell alone when it was made, up to kManyMatches
   std::uint32_t references = 0;
   dsl::plan::ElementId element{};
@@ -60,6 +65,11 @@ struct Cell {
 
   /// The latest first event of those through this cell alone.
   Start own_newest() const { return before ? before->newest : Start::of(*event); }
+  /// The next older one of its set above `limit`, a floor; null: none.
+  const Cell* older(std::uint64_t limit) const {
+    const Cell* cell = next.get();
+    return cell == nullptr || limit == 0 || cell->event->sequence > limit ? cell : nullptr;
+  }
 };
 
 /// For restore: a cell as it was. Requires that `next` is of no other set yet. `list`: of `before`.
@@ -103,6 +113,9 @@ class MatchSet {
   void join(MatchSet&& other);
   /// The same for a set whose cells are all new: nothing has been bound after them.
   void join_new(MatchSet&& other);
+  /// What was added after the event `floor`, `count` partial matches of it: for add() to continue. Nothing is to be
+  /// added to it or cut from it.
+  MatchSet above(std::uint64_t floor, std::uint64_t count);
   /// Drops at the old end what began before `oldest` (by sequence).
   void cut(std::uint64_t oldest);
   /// The same by time.
@@ -125,7 +138,14 @@ class MatchSet {
   Cell* tail_ = nullptr;
   CellListPtr list_;  // once a cell of several has been continued
   std::uint64_t count_ = 0;
+  std::uint64_t floor_ = 0;
   bool flat_ = true;
+};
+
+/// A set, or the part of one, to walk through.
+struct SetPart {
+  const Cell* head = nullptr;
+  std::uint64_t floor = 0;
 };
 
 /// Walks through partial matches. Keeps its memory from one walk to the next.
@@ -135,7 +155,7 @@ class MatchWalk {
   /// span holds until it returns. `whole`: of the set that `head` is the newest cell of, else through that cell alone.
   /// Stops when `visit` returns false.
   template <class Visit>
-  void each(const Cell* head, bool whole, const Alive& alive, const Visit& visit);
+  void each(SetPart part, bool whole, const Alive& alive, const Visit& visit);
 
   struct Counted {
     std::uint64_t count = 0;
@@ -143,16 +163,17 @@ class MatchWalk {
   };
   /// How many partial matches of the set count, at the cost of its cells, whatever the number. Looks at not many more
   /// than `most_cells` of them.
-  Counted count(const Cell* head, const Alive& alive, std::size_t most_cells = SIZE_MAX);
+  Counted count(SetPart part, const Alive& alive, std::size_t most_cells = SIZE_MAX);
 
   /// Calls `visit(const Cell&)` once for each cell that partial matches of these sets that count may hang on. Returns
   /// how many there are.
   template <class Visit>
-  std::size_t each_cell(std::vector<const Cell*> heads, const Alive& alive, const Visit& visit);
+  std::size_t each_cell(std::vector<SetPart> parts, const Alive& alive, const Visit& visit);
 
  private:
   struct Frame {
     const Cell* cell;
+    std::uint64_t floor;
     bool bound;  ///< an event of `cell` stands on the path
   };
   std::vector<Frame> frames_;
@@ -162,24 +183,24 @@ class MatchWalk {
 };
 
 template <class Visit>
-std::size_t MatchWalk::each_cell(std::vector<const Cell*> heads, const Alive& alive, const Visit& visit) {
+std::size_t MatchWalk::each_cell(std::vector<SetPart> parts, const Alive& alive, const Visit& visit) {
   boost::unordered_flat_set<const Cell*> seen;
-  while (!heads.empty()) {
-    const Cell* cell = heads.back();
-    heads.pop_back();
+  while (!parts.empty()) {
+    const auto [cell, floor] = parts.back();
+    parts.pop_back();
     if (cell == nullptr || !alive.any_up_to(cell->newest) || !seen.insert(cell).second) continue;
     visit(*cell);
-    heads.push_back(cell->next.get());
-    heads.push_back(cell->before.get());
+    parts.push_back({cell->older(floor), floor});
+    parts.push_back({cell->before.get(), cell->floor});
   }
   return seen.size();
 }
 
 template <class Visit>
-void MatchWalk::each(const Cell* head, bool whole, const Alive& alive, const Visit& visit) {
+void MatchWalk::each(SetPart part, bool whole, const Alive& alive, const Visit& visit) {
   frames_.clear();
   path_.clear();
-  frames_.push_back({head, false});
+  frames_.push_back({part.head, part.floor, false});
   while (!frames_.empty()) {
     const std::size_t depth = frames_.size();
     const Cell* cell = frames_.back().cell;
@@ -191,7 +212,7 @@ void MatchWalk::each(const Cell* head, bool whole, const Alive& alive, const Vis
       frames_.pop_back();
       continue;
     }
-    frames_.back().cell = depth == 1 && !whole ? nullptr : cell->next.get();
+    frames_.back().cell = depth == 1 && !whole ? nullptr : cell->older(frames_.back().floor);
     if (cell->event != nullptr) {
       if (alive.is_used(*cell->event)) continue;
       if (cell->before == nullptr) {
@@ -204,7 +225,7 @@ void MatchWalk::each(const Cell* head, bool whole, const Alive& alive, const Vis
       path_.push_back({cell->element, cell->event.get()});
       frames_.back().bound = true;
     }
-    frames_.push_back({cell->before.get(), false});
+    frames_.push_back({cell->before.get(), cell->floor, false});
   }
 }
 

@@ -7,6 +7,8 @@
 
 namespace cepd::engine {
 
+struct PrefixState;
+
 /// One event as one key of one rule meets it.
 struct Offer {
   const EventPtr* shown = nullptr;  ///< outlives the offer
@@ -14,6 +16,8 @@ struct Offer {
   std::uint64_t unless = 0;         ///< UNLESS clauses, likewise
   bool input = false;               ///< it is part of the rule's input
   bool starts = false;              ///< and a first element may accept it
+  PrefixState* from = nullptr;      ///< and it may take this prefix's partial matches further; outlives the offer
+  bool joins_prefix = false;        ///< and it may come to wait in the rule's prefixes afterwards
 
   const EventPtr& event() const { return *shown; }
 };

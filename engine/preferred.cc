@@ -36,29 +36,32 @@ Preferred::Best Preferred::through(const Cell& cell, const Alive& alive) const {
   return best;
 }
 
-/// Fills best_ for the cell and all below it.
-bool Preferred::search(const Cell& head, const Alive& alive) {
-  open_.assign(1, &head);
+/// Fills best_ for the cells of the part and all below them.
+bool Preferred::search(SetPart part, const Alive& alive) {
+  open_.assign(1, part);
   const auto known = [&](const Cell* cell) { return cell == nullptr || best_.contains(cell); };
   while (!open_.empty()) {
-    const Cell* cell = open_.back();
+    const auto [cell, floor] = open_.back();
     if (known(cell)) {
       open_.pop_back();
-    } else if (!alive.any_up_to(cell->newest)) {
+      continue;
+    }
+    const Cell* older = cell->older(floor);
+    if (!alive.any_up_to(cell->newest)) {
       best_[cell] = {};
     } else if (!known(cell->before.get())) {
-      open_.push_back(cell->before.get());
-    } else if (!known(cell->next.get())) {
-      open_.push_back(cell->next.get());
+      open_.push_back({cell->before.get(), cell->floor});
+    } else if (!known(older)) {
+      open_.push_back({older, floor});
     } else {
       const Best best = through(*cell, alive);
       best_[cell] = best;
       const Cell* own = cell->event == nullptr ? best_of(cell->before.get()) : best.length > 0 ? cell : nullptr;
-      const Cell* of_list = better(own, best_of(cell->next.get()));
+      const Cell* of_list = better(own, best_of(older));
       best_[cell].of_list = of_list;
     }
   }
-  return best_of(&head) != nullptr;
+  return best_of(part.head) != nullptr;
 }
 
 std::span<const Bound> Preferred::find(const Cell& head, bool whole, const Alive& alive) {
@@ -66,9 +69,9 @@ std::span<const Bound> Preferred::find(const Cell& head, bool whole, const Alive
   path_.clear();
   const Cell* last = nullptr;
   if (whole) {
-    if (search(head, alive)) last = best_of(&head);
+    if (search({&head}, alive)) last = best_of(&head);
   } else {
-    if (head.before != nullptr) search(*head.before, alive);
+    if (head.before != nullptr) search({head.before.get(), head.floor}, alive);
     const Best best = through(head, alive);
     best_[&head] = best;
     if (best.length > 0) last = &head;

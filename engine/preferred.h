@@ -24,13 +24,13 @@ class Preferred {
     std::uint64_t start = 0;        ///< likewise: its first event
     std::uint32_t length = 0;       ///< likewise; 0: none counts
   };
-  bool search(const Cell& head, const Alive& alive);
+  bool search(SetPart part, const Alive& alive);
   const Cell* best_of(const Cell* head) const { return head == nullptr ? nullptr : best_.find(head)->second.of_list; }
   const Cell* better(const Cell* a, const Cell* b) const;
   Best through(const Cell& cell, const Alive& alive) const;
 
   boost::unordered_flat_map<const Cell*, Best> best_;
-  std::vector<const Cell*> open_;
+  std::vector<SetPart> open_;
   std::vector<Bound> path_;
 };
 

@@ -24,20 +24,24 @@ bool alone(const Completed& completed) { return !completed.whole || completed.ce
 
 }  // namespace
 
-RuleRuntime::RuleRuntime(const nfa::Network& network, std::uint32_t index, const EngineOptions& options)
+RuleRuntime::RuleRuntime(const nfa::Network& network, const nfa::Prefixes& prefixes, std::uint32_t index,
+                         const EngineOptions& options)
     : network_(network),
+      prefixes_(prefixes),
       index_(index),
+      prefix_(prefixes.of_rule(index)),
       max_partial_matches_(options.max_partial_matches),
-      evaluator_(network, index, options.state_ttl, options.index_runs_from) {}
+      evaluator_(network, index, options.state_ttl, options.index_runs_from,
+                 prefix_ == nfa::Prefix::kNone ? nullptr : &prefixes[prefix_]) {}
 
 void RuleRuntime::handle(KeyState& key, const Offer& offer, Workspace& work) {
   if (trace_ != nullptr) trace_->event(key.key(), offer);
+  work.joins_prefix = offer.joins_prefix;
   evaluator_.advance(key, offer, work.completed, work.scratch);
   const EventTime now = offer.event()->time;
   finish(key, now, work);
   keep_under_cap(key, now, work);
-  // They are about the runs; a state without any is used again, for another rule.
-  if (key.runs.empty() && key.rare) key.rare->marks = {};
+  forget_marks_of_nothing(key, now, work);
   work.clear();
 }
 
@@ -51,11 +55,16 @@ void RuleRuntime::fire(KeyState& key, EventTime now, Workspace& work) {
     }
   }
   forget_dropped(key, now, work);
+  forget_marks_of_nothing(key, now, work);
   work.clear();
 }
 
 EventTime RuleRuntime::due(const KeyState& key) const {
-  EventTime due = key.runs.empty() ? kMaxTime : key.runs_due;
+  EventTime due = key.runs_due;
+  if (key.runs.empty()) {
+    const bool marked = key.rare && !key.rare->marks.empty();
+    due = marked ? key.marked_until : kMaxTime;
+  }
   if (!rule().limit || !key.rare) return due;
   for (const auto* acted : {&key.rare->acted, &key.rare->acted_on_timeout}) {
     if (!acted->empty()) due = std::min(due, saturating_add(acted->front(), rule().limit->per));
@@ -117,7 +126,7 @@ bool RuleRuntime::report_in_order(KeyState& key, EventTime now, Workspace& work)
   if (policy == plan::Policy::kSkipToNext) {
     work.layers.each(alive, [&](std::span<const Bound> bound) {
       ++taken;
-      drop(key, bound, work);
+      drop(key, bound, now, work);
       report_match(key, MatchKind::kMatch, bound, completed.time, work);
       return false;
     });
@@ -125,7 +134,7 @@ bool RuleRuntime::report_in_order(KeyState& key, EventTime now, Workspace& work)
     // All of them hold the event of the cell.
     const std::span<const Bound> bound = work.layers.first();
     ++taken;
-    drop(key, bound, work);
+    drop(key, bound, now, work);
     report_match(key, MatchKind::kMatch, bound, completed.time, work);
   }
   count_dropped(complete, taken);
@@ -141,7 +150,7 @@ bool RuleRuntime::report_preferred(KeyState& key, EventTime now, Workspace& work
   for (const Completed& completed : work.completed) most += alone(completed) ? completed.cell->count : kFewMatches + 1;
   if (most <= kFewMatches) return false;
   const MatchWalk::Counted complete = count_complete(evaluator_.alive(key, now), work);
-  Marks& marks = key.rarely().marks;
+  Marks& marks = note_dropped(key, now);
   for (std::uint64_t taken = 0;; ++taken) {
     const Alive alive = evaluator_.alive(key, now);
     work.bound.clear();
@@ -167,10 +176,10 @@ MatchWalk::Counted RuleRuntime::count_complete(const Alive& alive, Workspace& wo
     const Cell& cell = *completed.cell;
     MatchWalk::Counted counted;
     if (!alone(completed)) {
-      counted = work.walk.count(&cell, alive, kCountedCells);
+      counted = work.walk.count({&cell}, alive, kCountedCells);
     } else if (!alive.is_used(*cell.event)) {
       if (cell.before != nullptr) {
-        counted = work.walk.count(cell.before.get(), alive, kCountedCells);
+        counted = work.walk.count({cell.before.get(), cell.floor}, alive, kCountedCells);
       } else {
         counted.count = alive.start(Start::of(*cell.event)) ? 1 : 0;
       }
@@ -193,7 +202,7 @@ void RuleRuntime::list(const KeyState& key, EventTime now, Workspace& work) {
   work.candidates.clear();
   work.ends.clear();
   for (const Completed& completed : work.completed) {
-    work.walk.each(completed.cell.get(), completed.whole, alive, [&](std::span<const Bound> bound) {
+    work.walk.each({completed.cell.get()}, completed.whole, alive, [&](std::span<const Bound> bound) {
       work.bound.insert(work.bound.end(), bound.begin(), bound.end());
       work.ends.emplace_back(work.bound.size(), completed.time);
       return true;
@@ -215,17 +224,19 @@ void RuleRuntime::report_listed(KeyState& key, EventTime now, Workspace& work) {
     return true;
   });
   const auto take = [&](const Candidate& candidate) {
-    drop(key, candidate.bound, work);
+    drop(key, candidate.bound, now, work);
     report_match(key, MatchKind::kMatch, candidate.bound, candidate.time, work);
   };
   counts_.by_policy += take_matches(rule(), work.candidates, std::ref(take), trace_);
 }
 
 /// What the policy takes from the partial matches because of a match that was taken.
-void RuleRuntime::drop(KeyState& key, std::span<const Bound> taken, Workspace& work) {
+void RuleRuntime::drop(KeyState& key, std::span<const Bound> taken, EventTime now, Workspace& work) {
   if (rule().policy == plan::Policy::kNoSkip) return;
   if (evaluator_.sets()) {
-    if (!key.runs.empty()) mark_dropped(rule(), taken, key.rarely().marks);
+    if (!key.runs.empty() || work.joins_prefix || waits_in_prefix(key)) {
+      mark_dropped(rule(), taken, note_dropped(key, now));
+    }
     return;
   }
   const auto gone = [&](const Run& run) {
@@ -250,7 +261,8 @@ void RuleRuntime::forget_dropped(KeyState& key, EventTime now, Workspace& work) 
     run.set.cut_dead(alive);
     return run.set.empty();
   });
-  if (key.runs.empty()) {
+  cut_own_prefixes(key, alive);
+  if (key.runs.empty() && !work.joins_prefix && !waits_in_prefix(key)) {
     marks = {};
   } else if (marks.size() >= marks.forget_at) {
     forget_marks(key, alive, work);
@@ -258,12 +270,10 @@ void RuleRuntime::forget_dropped(KeyState& key, EventTime now, Workspace& work) 
 }
 
 /// Keeps the marks of events that some partial match still holds.
-void RuleRuntime::forget_marks(KeyState& key, const Alive& alive, Workspace& work) {
+void RuleRuntime::forget_marks(KeyState& key, const Alive& alive, Workspace& work) const {
   Marks& marks = key.rare->marks;
-  std::vector<const Cell*> heads;
-  for (const Run& run : key.runs) heads.push_back(run.set.head().get());
   Sequences starts, used;
-  const std::size_t cells = work.walk.each_cell(std::move(heads), alive, [&](const Cell& cell) {
+  const std::size_t cells = work.walk.each_cell(parts_of(key), alive, [&](const Cell& cell) {
     if (cell.event == nullptr) return;
     const std::uint64_t sequence = cell.event->sequence;
     if (marks.used.contains(sequence)) used.insert(sequence);
@@ -317,100 +327,6 @@ void RuleRuntime::report_timeouts(KeyState& key, Workspace& work) {
     report_match(key, MatchKind::kTimeout, furthest.bound, time, work);
   }
   erase_if(remembered, [&](const Run& run) { return over.count(first_of(run)) != 0; });
-}
-
-// ---- the cap ----
-
-void RuleRuntime::keep_under_cap(KeyState& key, EventTime now, Workspace& work) {
-  if (key.index && key.index->count() <= max_partial_matches_) return;
-  std::uint64_t count = 0;
-  for (const Run& run : key.runs) count = std::min(count + run.set.count(), kManyMatches);
-  if (key.index) key.index->set_count(count);
-  if (count <= max_partial_matches_) return;
-  if (evaluator_.sets()) {
-    cap_sets(key, now, work);
-  } else {
-    cap_each(key);
-  }
-}
-
-void RuleRuntime::cap_each(KeyState& key) {
-  const auto first_of = [](const Run& run) { return run.set.newest().sequence; };
-  while (key.runs.size() > max_partial_matches_) {
-    const auto oldest = std::min_element(key.runs.begin(), key.runs.end(),
-                                         [&](const Run& a, const Run& b) { return first_of(a) < first_of(b); });
-    const std::uint64_t first = first_of(*oldest);
-    const auto of_first = [&](const Run& run) { return first_of(run) == first; };
-    counts_.over_cap += key.erase_runs([&](const Run& run) {
-      if (of_first(run) && trace_ != nullptr) trace_->over_cap(run);
-      return of_first(run);
-    });
-    if (key.rare) erase_if(key.rare->expired, of_first);
-  }
-}
-
-void RuleRuntime::cap_sets(KeyState& key, EventTime now, Workspace& work) {
-  const Alive alive = evaluator_.alive(key, now);
-  key.erase_runs([&](Run& run) {
-    run.set.cut_dead(alive);
-    return run.set.empty();
-  });
-  const bool exact = (!key.rare || (key.rare->marks.starts.empty() && key.rare->marks.used.empty())) &&
-                     std::all_of(key.runs.begin(), key.runs.end(), [](const Run& run) { return run.set.flat(); });
-  if (exact) {
-    cap_flat(key);
-  } else if (partial_matches(key, now, work.walk) > max_partial_matches_) {
-    cap_listed(key, now, work);
-  }
-}
-
-/// Sets of first events: the oldest ones stand at their ends.
-void RuleRuntime::cap_flat(KeyState& key) {
-  std::uint64_t count = 0;
-  for (const Run& run : key.runs) count += run.set.count();
-  while (count > max_partial_matches_) {
-    std::uint64_t oldest = UINT64_MAX;
-    for (const Run& run : key.runs) oldest = std::min(oldest, run.set.oldest().sequence);
-    key.erase_runs([&](Run& run) {
-      const std::uint64_t before = run.set.count();
-      run.set.cut(oldest + 1);
-      count -= before - run.set.count();
-      counts_.over_cap += before - run.set.count();
-      return run.set.empty();
-    });
-  }
-}
-
-void RuleRuntime::cap_listed(KeyState& key, EventTime now, Workspace& work) {
-  const Alive alive = evaluator_.alive(key, now);
-  std::map<std::uint64_t, std::uint64_t> by_first;
-  std::uint64_t count = 0;
-  for (const Run& run : key.runs) {
-    work.walk.each(run.set.head().get(), true, alive, [&](std::span<const Bound> bound) {
-      ++by_first[bound.front().event->sequence];
-      ++count;
-      return true;
-    });
-  }
-  std::uint64_t oldest_kept = 0;
-  for (const auto& [first, of_first] : by_first) {
-    oldest_kept = first;
-    if (count <= max_partial_matches_) break;
-    count -= of_first;
-    counts_.over_cap += of_first;
-    oldest_kept = first + 1;
-  }
-  Marks& marks = key.rarely().marks;
-  marks.oldest = std::max(marks.oldest, oldest_kept);
-  forget_dropped(key, now, work);
-}
-
-std::uint64_t RuleRuntime::partial_matches(const KeyState& key, EventTime watermark, MatchWalk& walk) const {
-  if (!evaluator_.sets()) return key.runs.size();
-  const Alive alive = evaluator_.alive(key, watermark);
-  std::uint64_t count = 0;
-  for (const Run& run : key.runs) count += walk.count(run.set.head().get(), alive).count;
-  return count;
 }
 
 RuleCounts& RuleCounts::operator+=(const RuleCounts& other) {

@@ -27,8 +27,10 @@ struct Workspace {
   MatchWalk walk;
   Layers layers;
   Preferred preferred;
+  bool joins_prefix = false;  // Offer
 
   void clear() {
+    joins_prefix = false;
     completed.clear();
     expired.clear();
     scratch.release();
@@ -37,7 +39,9 @@ struct Workspace {
 
 class RuleRuntime {
  public:
-  RuleRuntime(const nfa::Network& network, std::uint32_t index, const EngineOptions& options);
+  /// `prefixes` outlives this.
+  RuleRuntime(const nfa::Network& network, const nfa::Prefixes& prefixes, std::uint32_t index,
+              const EngineOptions& options);
 
   /// Requires events in the total order and every earlier deadline fired. The key may be empty afterwards.
   void handle(KeyState& key, const Offer& offer, Workspace& work);
@@ -60,8 +64,22 @@ class RuleRuntime {
   const Evaluator& evaluator() const { return evaluator_; }
   nfa::EvalErrors& errors() { return evaluator_.errors(); }
 
-  /// How many partial matches of the key count at this watermark.
+  /// Makes what waits in the prefixes runs of the rule's own, one for each partial match.
+  void leave_prefix(KeyState& key, EventTime watermark) const;
+
+  void set_since(std::uint64_t sequence) { evaluator_.set_since(sequence); }
+  std::uint64_t since() const { return evaluator_.since(); }
+
+  /// How many partial matches of the key count at this watermark, those that wait in the prefix among them.
   std::uint64_t partial_matches(const KeyState& key, EventTime watermark, MatchWalk& walk) const;
+  /// Drops those of the oldest first events where there are too many.
+  void keep_under_cap(KeyState& key, EventTime now, Workspace& work);
+  /// Of what the rule holds by itself, without what waits in the prefix.
+  static std::uint64_t own_at_most(const KeyState& key);
+  /// First events before it are nothing to the rule any more.
+  std::uint64_t oldest_first(const KeyState& key) const {
+    return key.rare ? std::max(since(), key.rare->marks.oldest) : since();
+  }
   /// Counted here; partial_matches and missing_key are not.
   RuleCounts& counts() { return counts_; }
   const RuleCounts& counts() const { return counts_; }
@@ -76,17 +94,28 @@ class RuleRuntime {
   void count_dropped(const MatchWalk::Counted& complete, std::uint64_t taken);
   void report_match(KeyState& key, MatchKind kind, std::span<const Bound> bound, EventTime time, Workspace& work);
   void report_timeouts(KeyState& key, Workspace& work);
-  void drop(KeyState& key, std::span<const Bound> taken, Workspace& work);
+  void drop(KeyState& key, std::span<const Bound> taken, EventTime now, Workspace& work);
   void forget_dropped(KeyState& key, EventTime now, Workspace& work) const;
-  static void forget_marks(KeyState& key, const Alive& alive, Workspace& work);
-  void keep_under_cap(KeyState& key, EventTime now, Workspace& work);
+  void forget_marks(KeyState& key, const Alive& alive, Workspace& work) const;
+  Marks& note_dropped(KeyState& key, EventTime now) const;
+  // What waits in the prefix (rule_prefix.cc).
+  template <class Visit>
+  void each_prefix(const KeyState& key, const Visit& visit) const;
+  bool waits_in_prefix(const KeyState& key) const;
+  void cut_own_prefixes(KeyState& key, const Alive& alive) const;
+  void forget_marks_of_nothing(KeyState& key, EventTime now, const Workspace& work) const;
+  std::uint64_t count_in_prefix(const KeyState& key, std::uint64_t own) const;
+  bool cap_starts(KeyState& key, EventTime now, const Alive& alive, Workspace& work);
+  std::vector<SetPart> parts_of(const KeyState& key) const;
   void cap_each(KeyState& key);
   void cap_sets(KeyState& key, EventTime now, Workspace& work);
   void cap_flat(KeyState& key);
   void cap_listed(KeyState& key, EventTime now, Workspace& work);
 
   const nfa::Network& network_;
+  const nfa::Prefixes& prefixes_;
   std::uint32_t index_;
+  std::uint32_t prefix_;
   std::size_t max_partial_matches_;
   Evaluator evaluator_;
   RuleCounts counts_;

@@ -76,55 +76,66 @@ class StateWriter {
 
   void runs(std::initializer_list<const Runs*> lists) {
     for (const auto* list : lists) {
-      for (const Run& run : *list) find(run.set.head().get());
+      for (const Run& run : *list) find({run.set.head().get()});
     }
-    out_.number(events_.size());
-    for (const Event* event : events_) write_event(out_, *event);
-    out_.number(cells_.size());
-    for (const Cell* each : cells_) cell(*each);
+    found();
     for (const auto* list : lists) {
       out_.number(list->size());
       for (const Run& each : *list) run(each);
     }
   }
 
+  void set(const MatchSet& set) {
+    find({set.head().get()});
+    found();
+    out_.number(place(set.head().get()));
+  }
+
  private:
-  /// A cell comes after those it hangs on.
-  void find(const Cell* head) {
-    std::vector<const Cell*> open{head};
+  void found() {
+    out_.number(events_.size());
+    for (const Event* event : events_) write_event(out_, *event);
+    out_.number(cells_.size());
+    for (const SetPart& each : cells_) cell(*each.head, each.floor);
+  }
+
+  /// A cell comes after those it hangs on. Parts above a floor become sets of their own.
+  void find(SetPart part) {
+    std::vector<SetPart> open{part};
     while (!open.empty()) {
-      const Cell* cell = open.back();
+      const auto [cell, floor] = open.back();
       if (cell == nullptr || cell_place_.contains(cell)) {
         open.pop_back();
         continue;
       }
-      const auto known = [&](const CellPtr& other) { return other == nullptr || cell_place_.contains(other.get()); };
-      if (known(cell->before) && known(cell->next)) {
+      const auto known = [&](const Cell* other) { return other == nullptr || cell_place_.contains(other); };
+      const Cell* older = cell->older(floor);
+      if (known(cell->before.get()) && known(older)) {
         open.pop_back();
         cell_place_.emplace(cell, cells_.size() + 1);
-        cells_.push_back(cell);
+        cells_.push_back({cell, floor});
         if (cell->event != nullptr && event_place_.emplace(cell->event->sequence, events_.size()).second) {
           events_.push_back(cell->event.get());
         }
         continue;
       }
-      if (!known(cell->next)) open.push_back(cell->next.get());
-      if (!known(cell->before)) open.push_back(cell->before.get());
+      if (!known(older)) open.push_back({older, floor});
+      if (!known(cell->before.get())) open.push_back({cell->before.get(), cell->floor});
     }
   }
 
-  std::uint64_t place(const CellPtr& cell) const { return cell == nullptr ? 0 : cell_place_.at(cell.get()); }
+  std::uint64_t place(const Cell* cell) const { return cell == nullptr ? 0 : cell_place_.at(cell); }
 
-  void cell(const Cell& cell) {
+  void cell(const Cell& cell, std::uint64_t floor) {
     out_.number(cell.event == nullptr ? 0 : event_place_.at(cell.event->sequence) + 1);
     out_.number(static_cast<std::uint64_t>(cell.element));
-    out_.number(place(cell.before));
-    out_.number(place(cell.next));
+    out_.number(place(cell.before.get()));
+    out_.number(place(cell.older(floor)));
     out_.number(cell.count);
   }
 
   void run(const Run& run) {
-    out_.number(place(run.set.head()));
+    out_.number(place(run.set.head().get()));
     out_.number(static_cast<std::uint64_t>(run.state));
     out_.number(run.count);
     out_.number(run.members);
@@ -150,7 +161,7 @@ class StateWriter {
   boost::unordered_flat_map<std::uint64_t, std::size_t> event_place_;  // by sequence
   std::vector<const Event*> events_;
   boost::unordered_flat_map<const Cell*, std::size_t> cell_place_;  // from 1: 0 is none
-  std::vector<const Cell*> cells_;
+  std::vector<SetPart> cells_;                                      // with the floors that they stand above
 };
 
 class StateReader {
@@ -161,6 +172,14 @@ class StateReader {
     for (std::size_t i = 0; i < events && in_.ok(); ++i) events_.push_back(read_event(in_, plan));
     const std::size_t cells = in_.count();
     for (std::size_t i = 0; i < cells && in_.ok(); ++i) cells_.push_back(cell());
+  }
+
+  MatchSet set() {
+    CellPtr head = cell_at(in_.number());
+    if (head == nullptr || head->newer != nullptr) in_.fail();
+    if (!in_.ok()) return {};
+    CellListPtr list = list_of(head.get());
+    return MatchSet::restored(std::move(head), std::move(list));
   }
 
   Runs runs() {
@@ -232,8 +251,7 @@ class StateReader {
 
   Run run() {
     Run run;
-    CellPtr head = cell_at(in_.number());
-    if (head == nullptr || head->newer != nullptr) in_.fail();
+    run.set = set();
     const std::uint64_t state = in_.number();
     if (state >= automaton_.states.size()) in_.fail();
     run.state = nfa::StateId(static_cast<std::uint16_t>(state));
@@ -258,11 +276,7 @@ class StateReader {
       const dsl::plan::ElementId to = element();
       if (const EventPtr* event = event_at(in_.number())) run.bound.push_back({to, event->get()});
     }
-    if (in_.ok() && !holds(head.get(), run.bound)) in_.fail();
-    if (in_.ok()) {
-      CellListPtr list = list_of(head.get());
-      run.set = MatchSet::restored(std::move(head), std::move(list));
-    }
+    if (in_.ok() && !holds(run.set.head().get(), run.bound)) in_.fail();
     return run;
   }
 
@@ -286,14 +300,14 @@ void read_sequences(Reader& in, Sequences& sequences) {
 
 }  // namespace
 
-std::string partial_prefix(const dsl::plan::Rule& rule) {
+std::string partial_owner(const MatchId& owner) {
   std::string out;
-  append_ordered(out, rule.fingerprint);
+  append_ordered(out, owner);
   return out;
 }
 
-std::string partial_key(const dsl::plan::Rule& rule, std::string_view key_id) {
-  std::string out = partial_prefix(rule);
+std::string partial_key(const MatchId& owner, std::string_view key_id) {
+  std::string out = partial_owner(owner);
   append_ordered(out, hash_match_id(key_id));
   return out;
 }
@@ -326,13 +340,12 @@ Result<StoredPlan> StoredPlan::decode(std::string_view record, const FieldPlan& 
   return plan;
 }
 
-std::string encode_state(const KeyState& state) {
+namespace {
+
+void encode_state(Writer& out, const KeyState& state) {
   static const KeyState::Rare kNothing;
-  Writer out;
-  out.number(state.key().size());
-  for (const Value& value : state.key()) out.value(value);
   out.number(state.last_input);
-  out.byte(state.sets ? 1 : 0);
+  out.byte(static_cast<std::uint8_t>((state.sets ? 1 : 0) | 2));
   const KeyState::Rare& rare = state.rare ? *state.rare : kNothing;
   write_times(out, rare.acted);
   write_times(out, rare.acted_on_timeout);
@@ -340,34 +353,118 @@ std::string encode_state(const KeyState& state) {
   write_sequences(out, rare.marks.starts);
   write_sequences(out, rare.marks.used);
   StateWriter(out).runs({&state.runs, &rare.expired});
-  return out.take();
+  out.time(state.marked_until);
 }
 
-Result<StoredState> decode_state(std::string_view record, const StoredPlan& plan, const nfa::Automaton& automaton) {
-  Reader in(record);
-  StoredState stored;
-  stored.arena = std::make_unique<Arena>();
-  stored.state = std::make_unique<KeyState>();
-  KeyState& state = *stored.state;
-  const std::size_t values = in.count();
-  for (std::size_t i = 0; i < values && in.ok(); ++i) stored.key.push_back(in.value().copied_to(*stored.arena));
-  state.last_input = in.number();
-  const std::uint8_t sets = in.byte();
-  if (sets > 1) in.fail();
-  state.sets = sets == 1;
+std::unique_ptr<KeyState> decode_state(Reader& in, const StoredPlan& plan, const nfa::Automaton& automaton) {
+  auto state = std::make_unique<KeyState>();
+  state->last_input = in.number();
+  const std::uint8_t flags = in.byte();
+  if (flags > 3) in.fail();
+  state->sets = (flags & 1) != 0;
   KeyState::Rare rare;
   read_times(in, rare.acted);
   read_times(in, rare.acted_on_timeout);
   rare.marks.oldest = in.number();
   read_sequences(in, rare.marks.starts);
   read_sequences(in, rare.marks.used);
-  StateReader reader(in, plan, automaton, state.sets);
-  state.runs = reader.runs();
+  StateReader reader(in, plan, automaton, state->sets);
+  state->runs = reader.runs();
   rare.expired = reader.runs();
+  if ((flags & 2) != 0) state->marked_until = in.time();  // version 2 had none
+  if (!rare.empty()) state->rare = std::make_unique<KeyState::Rare>(std::move(rare));
+  return state;
+}
+
+void encode_prefix(Writer& out, const PrefixState& state, const LaneRules& rules) {
+  out.number(state.added);
+  out.number(state.readers.size());
+  for (const PrefixState::Reader& reader : state.readers) {
+    out.match_id(rules.id_of(reader.owner));
+    out.number(reader.taken.sequence);
+    out.number(reader.taken.added);
+  }
+  StateWriter(out).set(state.set);
+}
+
+std::unique_ptr<PrefixState> decode_prefix(Reader& in, const StoredPlan& plan, const nfa::Automaton& automaton,
+                                           const Owners& owners) {
+  auto state = std::make_unique<PrefixState>();
+  state->added = in.number();
+  const std::size_t readers = in.count();
+  for (std::size_t i = 0; i < readers && in.ok(); ++i) {
+    const auto owner = owners.find(in.match_id());
+    Taken taken;
+    taken.sequence = in.number();
+    taken.added = in.number();
+    if (owner != owners.end()) state->take(owner->second, taken);
+  }
+  state->set = StateReader(in, plan, automaton, true).set();
+  return state;
+}
+
+}  // namespace
+
+std::string encode_part(const KeyPart& part, const LaneRules& rules) {
+  Writer out;
+  out.number(part.key().size());
+  for (const Value& value : part.key()) out.value(value);
+  if (part.of_prefix()) {
+    encode_prefix(out, static_cast<const PrefixState&>(part), rules);
+  } else {
+    encode_state(out, static_cast<const KeyState&>(part));
+  }
+  return out.take();
+}
+
+Result<StoredPart> decode_part(std::string_view record, const StoredPlan& plan, const LaneRules& rules,
+                               const Owners& owners, std::uint32_t owner) {
+  Reader in(record);
+  StoredPart stored;
+  stored.arena = std::make_unique<Arena>();
+  const std::size_t values = in.count();
+  for (std::size_t i = 0; i < values && in.ok(); ++i) stored.key.push_back(in.value().copied_to(*stored.arena));
+  const nfa::Automaton& automaton = rules.network->automaton(rules.rule_of(owner));
+  if ((owner & KeyPart::kPrefix) != 0) {
+    stored.part = decode_prefix(in, plan, automaton, owners);
+  } else {
+    stored.part = decode_state(in, plan, automaton);
+  }
   if (!in.at_end()) return corrupt("partial matches");
-  if (!rare.empty() || !rare.marks.empty()) state.rare = std::make_unique<KeyState::Rare>(std::move(rare));
-  state.stored = true;
+  stored.part->owner = owner;
+  stored.part->stored = true;
   return stored;
+}
+
+void rename_readers(PrefixState& state, const std::function<std::optional<std::uint32_t>(std::uint32_t)>& owner_now) {
+  const auto before = std::exchange(state.readers, {});
+  for (const PrefixState::Reader& reader : before) {
+    if (const auto owner = owner_now(reader.owner)) state.take(*owner, reader.taken);
+  }
+}
+
+std::string encode_rules(const std::vector<dsl::plan::Rule>& rules, const std::vector<RuleRecord>& records) {
+  Writer out;
+  out.number(rules.size());
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    out.match_id(rules[i].fingerprint);
+    out.number(records[i].since);
+    out.byte(records[i].alone ? 1 : 0);
+  }
+  return out.take();
+}
+
+Result<boost::unordered_flat_map<MatchId, RuleRecord, MatchIdHash>> decode_rules(std::string_view record) {
+  Reader in(record);
+  boost::unordered_flat_map<MatchId, RuleRecord, MatchIdHash> rules;
+  const std::size_t count = in.count();
+  for (std::size_t i = 0; i < count && in.ok(); ++i) {
+    RuleRecord& rule = rules[in.match_id()];
+    rule.since = in.number();
+    rule.alone = in.byte() != 0;
+  }
+  if (!in.at_end()) return corrupt("list of rules");
+  return rules;
 }
 
 std::string encode_waiting(const Event& event, const FieldPlan& plan) {

@@ -15,7 +15,18 @@ void append_field(std::string& out, const plan::FieldRef& ref) {
   out += '\0';
 }
 
+/// From so many on an index is worth it.
+constexpr std::size_t kManyReaders = 4;
+
 }  // namespace
+
+void Continuation::find(const Event& event, std::vector<std::uint32_t>& out) const {
+  if (index_ != nullptr) {
+    index_->find(event, out);
+  } else {
+    out.insert(out.end(), places_.begin(), places_.end());
+  }
+}
 
 const RuleEntry* KeyWay::find(std::uint32_t rule) const {
   if (!places_.empty()) return places_[rule] == 0 ? nullptr : &rules[places_[rule] - 1];
@@ -24,7 +35,7 @@ const RuleEntry* KeyWay::find(std::uint32_t rule) const {
   return it != rules.end() && it->rule == rule ? &*it : nullptr;
 }
 
-Dispatch::Dispatch(const Network& network) {
+Dispatch::Dispatch(const Network& network, const std::vector<bool>& alone) : prefixes_(network, alone) {
   std::map<std::string, std::uint32_t> tables;
   for (const plan::Rule& rule : network.rules().rules) {
     std::string key;
@@ -75,9 +86,11 @@ TypeDispatch Dispatch::compile(const Network& network, const Inputs& inputs, Typ
   for (KeyWay& way : out.ways) {
     for (std::uint32_t place = 0; place < way.rules.size(); ++place) {
       const RuleEntry& entry = way.rules[place];
+      if (prefixes_.of_rule(entry.rule) != Prefix::kNone) continue;
       const ElementSet starting = entry.elements & network.automaton(entry.rule).starting;
       way.starts.add(place, network.rules().rules[entry.rule], starting, type);
     }
+    add_prefixes(network, way, type);
     way.starts.finish();
     // Worth a table where a good part of all rules is in it.
     const std::size_t rules = network.rules().rules.size();
@@ -86,6 +99,56 @@ TypeDispatch Dispatch::compile(const Network& network, const Inputs& inputs, Typ
     for (std::uint32_t place = 0; place < way.rules.size(); ++place) way.places_[way.rules[place].rule] = place + 1;
   }
   return out;
+}
+
+/// Which prefixes an event may begin, and whose partial matches it may take further.
+void Dispatch::add_prefixes(const Network& network, KeyWay& way, TypeId type) const {
+  const auto& rules = network.rules().rules;
+  struct Reader {
+    std::uint32_t place;
+    std::uint32_t rule;
+    ElementSet elements;
+  };
+  boost::unordered_flat_map<std::uint32_t, std::vector<Reader>> readers;
+  for (std::uint32_t place = 0; place < way.rules.size(); ++place) {
+    const RuleEntry& entry = way.rules[place];
+    const std::uint32_t longest = prefixes_.of_rule(entry.rule);
+    if (longest == Prefix::kNone) continue;
+    ElementSet ahead = 0;
+    const Automaton& automaton = network.automaton(entry.rule);
+    for (const Edge& edge : automaton.states[static_cast<std::size_t>(prefixes_[longest].element)].edges) {
+      ahead |= edge.elements & entry.elements;
+    }
+    if (ahead != 0) readers[longest].push_back({place, entry.rule, ahead});
+    for (std::uint32_t at = longest; at != Prefix::kNone; at = prefixes_[at].parent) {
+      const Prefix& prefix = prefixes_[at];
+      if (prefix.rule == entry.rule && (entry.elements & element_bit(prefix.element)) != 0) way.prefixes.push_back(at);
+    }
+  }
+  std::sort(way.prefixes.begin(), way.prefixes.end());
+  for (std::uint32_t i = 0; i < way.prefixes.size(); ++i) {
+    const Prefix& prefix = prefixes_[way.prefixes[i]];
+    const auto place = static_cast<std::uint32_t>(way.rules.size()) + i;
+    const ElementSet element = element_bit(prefix.element);
+    if (prefix.parent == Prefix::kNone) {
+      way.starts.add(place, rules[prefix.rule], element, type);
+    } else {
+      readers[prefix.parent].push_back({place, prefix.rule, element});
+    }
+  }
+  way.continuations_.reserve(readers.size());
+  for (const auto& [prefix, of_prefix] : readers) {
+    Continuation& continuation = way.continuations_[prefix];
+    if (of_prefix.size() < kManyReaders) {
+      for (const Reader& reader : of_prefix) continuation.places_.push_back(reader.place);
+      continue;
+    }
+    continuation.index_ = std::make_unique<StartIndex>();
+    for (const Reader& reader : of_prefix) {
+      continuation.index_->add(reader.place, rules[reader.rule], reader.elements, type);
+    }
+    continuation.index_->finish();
+  }
 }
 
 }  // namespace cepd::nfa

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nfa/network.h"
+#include "nfa/prefixes.h"
 #include "nfa/start_index.h"
 
 namespace cepd::nfa {
@@ -24,19 +25,39 @@ struct RuleEntry {
   const RuleInput* from = nullptr;  ///< for its FROM
 };
 
-/// One way to read a key: the fields, and whose keys they are.
+/// What an event may do to the partial matches of one prefix: take them further, for rules and for longer prefixes.
+class Continuation {
+ public:
+  /// Appends the places (KeyWay) of those that may accept the event, sorted.
+  void find(const Event& event, std::vector<std::uint32_t>& out) const;
+
+ private:
+  friend class Dispatch;
+  std::vector<std::uint32_t> places_;
+  std::unique_ptr<StartIndex> index_;  // null: there are few, who are all asked
+};
+
+/// One way to read a key: the fields, and whose keys they are. A *place* is a number below rules.size(): a rule in
+/// `rules`; or else rules.size() + a place in `prefixes`.
 struct KeyWay {
   std::uint32_t number = 0;  ///< counted over all types
   std::uint32_t table = 0;   ///< rules with the same KEY have the same
   List<dsl::plan::FieldRef> key;
-  std::vector<RuleEntry> rules;  ///< sorted by rule
-  StartIndex starts;             ///< gives places in `rules`
+  std::vector<RuleEntry> rules;         ///< sorted by rule
+  std::vector<std::uint32_t> prefixes;  ///< whose last event it may be; sorted
+  StartIndex starts;                    ///< gives places: of rules without prefix, and of prefixes of one event
 
   /// Null when the event is nothing to the rule.
   const RuleEntry* find(std::uint32_t rule) const;
+  /// Null when the event takes nothing further that waits in the prefix.
+  const Continuation* continuation(std::uint32_t prefix) const {
+    const auto it = continuations_.find(prefix);
+    return it == continuations_.end() ? nullptr : &it->second;
+  }
 
  private:
   friend class Dispatch;
+  boost::unordered_flat_map<std::uint32_t, Continuation> continuations_;
   std::vector<std::uint32_t> places_;  // by rule: its place in `rules` + 1, 0 for none; empty where few have one
 };
 
@@ -49,7 +70,8 @@ struct TypeDispatch {
 
 class Dispatch {
  public:
-  explicit Dispatch(const Network& network);
+  /// `alone`: see Prefixes.
+  Dispatch(const Network& network, const std::vector<bool>& alone);
   Dispatch(const Dispatch&) = delete;
   Dispatch& operator=(const Dispatch&) = delete;
 
@@ -71,6 +93,7 @@ class Dispatch {
     visit_all(any_);
   }
 
+  const Prefixes& prefixes() const { return prefixes_; }
   std::uint32_t tables() const { return tables_; }
   std::uint32_t table(std::uint32_t rule) const { return table_of_[rule]; }
   std::uint32_t ways() const { return ways_; }
@@ -78,7 +101,9 @@ class Dispatch {
  private:
   template <class Inputs>
   TypeDispatch compile(const Network& network, const Inputs& inputs, TypeId type);
+  void add_prefixes(const Network& network, KeyWay& way, TypeId type) const;
 
+  Prefixes prefixes_;
   std::vector<TypeDispatch> sources_, derived_;
   TypeDispatch any_;
   std::vector<std::uint32_t> table_of_;  // by rule

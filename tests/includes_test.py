@@ -14,7 +14,7 @@ ALLOWED = {
     "base": set(),
     "dsl": {"base"},
     "config": {"base"},
-    "nfa": {"base", "dsl/plan.h", "dsl/plan_walk.h"},
+    "nfa": {"base", "dsl/plan.h", "dsl/plan_print.h", "dsl/plan_walk.h"},
     "engine": {"base", "nfa", "state/backend.h", "state/layout.h"},
     "state": {"base", "config/node.h", "config/options.h"},
     "adapters": {"base", "config"},

@@ -223,9 +223,9 @@ TEST_CASE("lane threads: keyed rules go on while a rule without KEY stands") {
                                       {{"k", Value::integer(i % 20)}, {"x", Value::integer(i % 7)}}));
   }
   const auto run = [&](std::size_t count, bool stands) {
-    const auto rules = std::make_shared<const engine::LaneRules>(network, count);
     engine::EngineOptions options;
     options.lanes = count;
+    const auto rules = std::make_shared<const engine::LaneRules>(network, count, std::vector<bool>());
     std::deque<Lane> lanes;
     for (std::size_t i = 0; i < count; ++i) lanes.emplace_back(rules, options, i, nullptr);
     const std::size_t slow = rules->lane_of_unkeyed[1];

@@ -51,7 +51,7 @@ std::vector<std::string> texts(Paths paths) {
 
 Paths listed(const Cell* head, bool whole, const Alive& alive) {
   Paths out;
-  MatchWalk().each(head, whole, alive, [&](std::span<const Bound> path) {
+  MatchWalk().each({head}, whole, alive, [&](std::span<const Bound> path) {
     out.emplace_back(path.begin(), path.end());
     return true;
   });
@@ -122,10 +122,10 @@ TEST_CASE("match walk: a count that looks at few cells says that there may be mo
   for (std::uint64_t each = 1; each <= 100; ++each) a.add(event(each), element(0), nullptr);
   for (std::uint64_t each = 101; each <= 200; ++each) b.add(event(each), element(1), &a);
   MatchWalk walk;
-  const auto all = walk.count(b.head().get(), {});
+  const auto all = walk.count({b.head().get()}, {});
   CHECK(all.all);
   CHECK(all.count == 10'000);
-  const auto some = walk.count(b.head().get(), {}, 150);
+  const auto some = walk.count({b.head().get()}, {}, 150);
   CHECK_FALSE(some.all);
   CHECK(some.count > 0);
   CHECK(some.count < 10'000);
@@ -286,7 +286,7 @@ class Model {
     }
     const Cell& head = *place.set.head();
     CHECK(listed(place.set, alive_) == expected);
-    CHECK(walk_.count(&head, alive_).count == expected.size());
+    CHECK(walk_.count({&head}, alive_).count == expected.size());
     CHECK(place.set.count() >= expected.size());
     const auto preferred = preferred_.find(head, true, alive_);
     CHECK(text(preferred) == (expected.empty() ? "" : expected.front()));

@@ -30,6 +30,24 @@ TEST_CASE("explain: how partial matches are kept") {
         "one partial match at a time: several ways may bind the same events");
 }
 
+TEST_CASE("explain: what rules share is told once, with the rules") {
+  const auto shared = [](const std::string& rules) { return nfa::explain_sharing(*test::network_of(rules)); };
+  CHECK(shared("RULE p KEY u MATCH a THEN b WITHIN 5s RULE q KEY u MATCH a[x > 1] THEN b WITHIN 5s") ==
+        "shared\n"
+        "  one table for KEY u\n"
+        "    2 rules: p, q\n\n");
+  CHECK(shared("RULE p MATCH a[x = 1] THEN b THEN c WITHIN 5s "
+               "RULE q MATCH a[x = 1] THEN b THEN d WITHIN 7s AFTER MATCH NO SKIP "
+               "RULE r MATCH a[x = 1] THEN ANY b THEN d WITHIN 7s "
+               "RULE s MATCH a[x = 2] THEN b THEN d WITHIN 7s") ==
+        "shared\n"
+        "  one copy of what waits after a[(tested.x = 1)]\n"
+        "    3 rules: p, q, r\n"
+        "  one copy of what waits after a[(tested.x = 1)] THEN b\n"
+        "    2 rules: p, q\n\n");
+  CHECK(shared("RULE p MATCH a THEN b WITHIN 5s RULE q MATCH b THEN a WITHIN 5s").empty());
+}
+
 TEST_CASE("explain dot: groups and the ways that exclude each other") {
   CHECK(dot("a THEN (b AS x THEN c? WITHIN 2s){2,3} THEN WITHIN 5s d WITHIN 1h UNLESS z") ==
         "digraph \"r\" {\n"

@@ -24,6 +24,26 @@ std::string some_made_type(Random& random) {
   return random.one_of(std::vector<std::string>{"M", "M", "M", "N", "N", "N", "O", "O", "O", "D", "X"});
 }
 
+/// A rule that begins as `like` does, and otherwise is somewhat as `rule`.
+ast::Rule begun_like(const ast::Rule& like, const ast::Rule& rule, Random& random) {
+  ast::Rule out = like;
+  out.name = rule.name;
+  if (random.chance(50)) out.after_match = rule.after_match;
+  if (random.chance(50) && rule.within) out.within = rule.within;
+  if (random.chance(30)) out.on_timeout = rule.on_timeout;
+  if (random.chance(60)) {
+    // The names of the other end mean nothing.
+    out.having = nullptr;
+    out.emit = std::nullopt;
+    out.where_condition = nullptr;
+    out.after_match = std::nullopt;
+    auto& steps = out.pattern.steps;
+    steps.resize(1 + random.below(steps.size()));
+    steps.push_back(rule.pattern.steps.back());
+  }
+  return out;
+}
+
 }  // namespace
 
 Statements random_rules(Random& random, const Constructs& constructs,
@@ -51,6 +71,10 @@ Statements random_rules(Random& random, const Constructs& constructs,
       if (count > 1 && random.chance(more ? 75 : 10)) around.into = some_made_type(random);
       if (count > 1 && random.chance(more ? 50 : 5)) around.into_late = some_made_type(random);
       ast::Rule rule = random_rule(random, constructs, around);
+      if (i > 0 && random.chance(35)) {
+        const ast::Statement& other = out[out.size() - 1 - random.below(i)];
+        rule = begun_like(std::get<ast::Rule>(other), rule, random);
+      }
       rule.status = some_status(random, count == 1);
       out.push_back(std::move(rule));
       if (passes(out)) break;
