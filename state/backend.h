@@ -1,6 +1,7 @@
 #pragma once
 /// Where state is kept: ordered byte keys and values in a few named spaces, changed by atomic batches.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -48,6 +49,10 @@ class WriteBatch {
   void append(WriteBatch other) {
     changes_.insert(changes_.end(), std::make_move_iterator(other.changes_.begin()),
                     std::make_move_iterator(other.changes_.end()));
+  }
+  /// Takes back all but the first `count` changes.
+  void truncate(std::size_t count) {
+    changes_.erase(changes_.begin() + static_cast<std::ptrdiff_t>(count), changes_.end());
   }
   std::vector<Change> take() { return std::move(changes_); }
   const std::vector<Change>& changes() const { return changes_; }

@@ -176,7 +176,8 @@ Result<WriteBatch> Checkpoints::slice() {
 }
 
 void Checkpoints::take_in() {
-  for (std::size_t left = options_.slice_changes; left > 0; --left) {
+  // Much cheaper than to write them.
+  for (std::size_t left = 8 * options_.slice_changes; left > 0; --left) {
     if (taken_ == taking_.size()) {
       const std::lock_guard lock(mutex_);
       taking_.clear();

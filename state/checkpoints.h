@@ -31,8 +31,8 @@ namespace cepd::state {
 struct CheckpointOptions {
   std::size_t keep = 10;  ///< how many can be gone back to; at least 1
   /// Bounds of one slice, and so of how long a group commit waits for it.
-  std::size_t slice_changes = 1'000;
-  std::size_t slice_bytes = std::size_t{256} << 10;
+  std::size_t slice_changes = 2'000;
+  std::size_t slice_bytes = std::size_t{512} << 10;
   /// The journal keeps what the oldest kept checkpoint does not need for this long, and up to so many bytes.
   std::chrono::microseconds journal_retain{0};
   std::uint64_t journal_retain_bytes = std::uint64_t{1} << 30;

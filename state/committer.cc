@@ -110,15 +110,15 @@ void Committer::wait_for_work(Lock& lock) {
 
 void Committer::run() {
   Lock lock(mutex_);
-  // Group and slice take turns, so that neither starves the other.
   while (true) {
     wait_for_work(lock);
     if (group_due(Clock::now())) {
       outcome_ = commit_group(lock);
       if (!outcome_) break;
+    } else if (slice_due(Clock::now())) {
+      commit_slice(lock);
     }
     if (stopping_ && group_.empty()) break;
-    if (slice_due(Clock::now())) commit_slice(lock);
   }
   ended_ = true;
   changed_.notify_all();
@@ -146,7 +146,17 @@ Status Committer::commit_group(Lock& lock) {
   return {};
 }
 
-Status Committer::try_commit(WriteBatch& group, bool& complete) {
+Status Committer::commit_with_slice(WriteBatch& group) {
+  auto slice = duty_->slice();
+  if (!slice) return std::move(slice).error();
+  const std::size_t own = group.changes().size();
+  group.append(std::move(*slice));
+  Status committed = group.empty() ? Status{} : backend_.commit(group);
+  group.truncate(own);
+  return committed;
+}
+
+Status Committer::try_commit(WriteBatch& group, bool& complete, bool with_slice) {
   if (duty_ != nullptr && !complete) {
     auto beside = duty_->beside(group);
     if (!beside) return std::move(beside).error();
@@ -154,8 +164,11 @@ Status Committer::try_commit(WriteBatch& group, bool& complete) {
   }
   complete = true;
   fault(FaultPoint::kBeforeGroup);
-  CEPD_TRY(backend_.commit(group));
+  // One sync of the disk for both. What makes the slice fail need not concern the group.
+  Status sliced = with_slice ? commit_with_slice(group) : error(Errc::kInternal, "no slice");
+  if (!sliced) CEPD_TRY(backend_.commit(group));
   fault(FaultPoint::kAfterGroup);
+  if (with_slice) note_slice(sliced);
   if (duty_ != nullptr) duty_->group_durable();
   return {};
 }
@@ -166,8 +179,9 @@ Status Committer::commit(WriteBatch group, Lock& lock) {
   while (true) {
     // Asked for before this attempt: it is the last one.
     const bool last = stopping_;
+    const bool with_slice = !failing_ && slice_due(Clock::now());
     lock.unlock();
-    Status committed = try_commit(group, complete);
+    Status committed = try_commit(group, complete, with_slice);
     lock.lock();
     if (committed) break;
     failing_ = committed.error();
@@ -179,6 +193,8 @@ Status Committer::commit(WriteBatch group, Lock& lock) {
       lock.lock();
     }
     if (last) return committed;
+    // Where the disk is full, a slice that only removes something makes room.
+    if (slice_due(Clock::now())) commit_slice(lock);
     wake_.wait_for(lock, retry_in, [this] { return retry_ || stopping_; });
   }
   if (std::exchange(failing_, std::nullopt) && callbacks_.recovered) {
@@ -191,16 +207,19 @@ Status Committer::commit(WriteBatch group, Lock& lock) {
 
 void Committer::commit_slice(Lock& lock) {
   lock.unlock();
-  Status written;
-  if (auto slice = duty_->slice(); !slice) {
-    written = std::move(slice).error();
-  } else {
-    if (!slice->empty()) written = backend_.commit(*slice);
-    if (written) duty_->slice_durable();
-  }
-  std::chrono::milliseconds retry_in{0};
-  if (!written) duty_->slice_failed(written.error(), retry_in = next_retry(slice_retry_));
+  WriteBatch alone;
+  note_slice(commit_with_slice(alone));
   lock.lock();
+}
+
+void Committer::note_slice(const Status& written) {
+  std::chrono::milliseconds retry_in{0};
+  if (written) {
+    duty_->slice_durable();
+  } else {
+    duty_->slice_failed(written.error(), retry_in = next_retry(slice_retry_));
+  }
+  const std::lock_guard lock(mutex_);
   slice_retry_ = retry_in;
   next_slice_ = written ? Clock::time_point{} : Clock::now() + retry_in;
 }

@@ -65,7 +65,8 @@ class WriterDuty {
 
   /// Any thread. There is something to write beside groups.
   virtual bool has_slice() const = 0;
-  /// The next part of it, small enough that groups can wait for it; may be empty. On error it is called again later.
+  /// The next part of it, small enough that groups can wait for it; may be empty. Committed together with a group where
+  /// one is due, so it touches no record that groups do. On error it is called again later.
   virtual Result<WriteBatch> slice() = 0;
   virtual void slice_durable() = 0;
   /// The slice was not committed, with all that it changed in memory forgotten: slice() comes again in `retry_in`.
@@ -116,8 +117,11 @@ class Committer {
   Status commit_group(Lock& lock);
   /// Returns once `group` is committed, or with the last error when stop() was called.
   Status commit(WriteBatch group, Lock& lock);
-  Status try_commit(WriteBatch& group, bool& complete);  // the only one without the lock
   void commit_slice(Lock& lock);
+  // Called without it.
+  Status try_commit(WriteBatch& group, bool& complete, bool with_slice);
+  Status commit_with_slice(WriteBatch& group);
+  void note_slice(const Status& written);
   bool group_due(Clock::time_point now) const;
   bool slice_due(Clock::time_point now) const;
   std::chrono::milliseconds next_retry(std::chrono::milliseconds before) const;
@@ -135,8 +139,8 @@ class Committer {
   Clock::time_point first_added_{};  // to group_
   CommitTicket last_ = 0, durable_ = 0;
   std::optional<Error> failing_;
-  Clock::time_point next_slice_{};  // no slice before: the last one failed
-  std::chrono::milliseconds slice_retry_{0};
+  Clock::time_point next_slice_{};            // no slice before: the last one failed
+  std::chrono::milliseconds slice_retry_{0};  // the writer's own
   bool hurry_ = false, retry_ = false, stopping_ = false, ended_ = false;
   Status outcome_;
   std::thread writer_;  // last: it uses all of the above

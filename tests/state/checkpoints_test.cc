@@ -165,29 +165,66 @@ TEST_CASE("checkpoints: a clear takes what is there, over several slices, and wh
 
 TEST_CASE("checkpoints: groups become durable while one is being written") {
   const auto inner = memory_backend();
-  std::atomic<bool> hold = false;
-  std::atomic<int> slices = 0;
+  std::uint64_t slices = 0;
   Subject* used = nullptr;
   WrappedBackend backend(*inner, [&](const WriteBatch& batch) -> Status {
-    const bool slice = batch.changes().back().space == Space::kPartial;
-    // Between any two slices a group: it was added before the slice, and is waited for in the next one.
-    if (slice && hold) {
-      ++slices;
-      used->committer().add(put(Space::kJournal, journal_key(static_cast<std::uint64_t>(slices.load())), "v"));
-    } else if (hold && batch.changes().front().space == Space::kJournal) {
-      CHECK(journal_key(static_cast<std::uint64_t>(slices.load())) == batch.changes().front().key);
+    std::uint64_t entries = inner->size(Space::kJournal).value().entries;
+    bool slice = false;
+    for (const WriteBatch::Change& change : batch.changes()) {
+      entries += change.space == Space::kJournal ? 1 : 0;
+      slice = slice || change.space == Space::kPartial;
     }
+    if (!slice) return {};
+    // What came during the slice before is durable with this one at the latest.
+    CHECK(entries == slices);
+    used->committer().add(put(Space::kJournal, journal_key(++slices), "v"));
     return {};
   });
   Subject subject(backend);
   used = &subject;
-  hold = true;
   WriteBatch changes;
   for (int i = 0; i < 30; ++i) changes.put(Space::kPartial, std::to_string(i), "v");
   subject.whole(std::move(changes));
   CHECK(slices == 10);
   CHECK(subject.committer().wait_durable(subject.committer().add({}), far()));
   CHECK(inner->size(Space::kJournal).value().entries == 10);
+}
+
+TEST_CASE("checkpoints: a slice that cannot be written does not keep the group back that it was to go with") {
+  const auto inner = memory_backend();
+  std::atomic<bool> full = true;
+  std::atomic<int> alone = 0;
+  WrappedBackend backend(*inner, [&](const WriteBatch& batch) -> Status {
+    bool group = false, slice = false;
+    for (const WriteBatch::Change& change : batch.changes()) {
+      group = group || change.space == Space::kOutbox;
+      slice = slice || change.space == Space::kPartial;
+    }
+    if (full && slice) return error(Errc::kNoSpace, "no room");
+    if (group && !slice) ++alone;
+    return {};
+  });
+  CommitterOptions patient = Subject::quick();
+  patient.max_wait = 1h;
+  Subject subject(backend, small(), patient);
+  // Barrier and entry become due together, with the first slice there already.
+  const std::uint64_t number = subject->begin(0, 1);
+  subject->add(put(Space::kPartial, "a", "1"));
+  subject->finish();
+  subject.committer().hurry();
+  while (!subject->failing()) std::this_thread::yield();
+  const CommitTicket ticket = subject.committer().add(put(Space::kOutbox, "call", "v"));
+  subject.committer().retry_now();
+  subject.committer().hurry();
+  REQUIRE(subject.committer().wait_durable(ticket, far()));
+  CHECK(alone == 1);
+  CHECK_FALSE(subject.committer().failing());
+  CHECK(subject->failing());
+  full = false;
+  subject.committer().retry_now();
+  REQUIRE(subject->wait_finished(number, far()));
+  CHECK(subject.committer().stop().has_value());
+  check_good(*inner);
 }
 
 TEST_CASE("checkpoints: the barrier stands where begin() was called among the groups") {
