@@ -138,16 +138,15 @@ void Pump::tick() {
 }
 
 Status Pump::save() {
-  state::WriteBatch batch;
-  engine_.save(batch);
+  engine_.save(unsaved_);
   for (const auto& [id, partition] : partitions_) {
     state::Writer record;
     record.signed_number(partition.position);
-    batch.put(state::Space::kPositions, position_key(id.first, id.second), record.take());
+    unsaved_.put(state::Space::kPositions, position_key(id.first, id.second), record.take());
   }
-  sinks_.outbox->save(batch);
-  CEPD_TRY(backend_.commit(batch));
-  engine_.saved();
+  sinks_.outbox->save(unsaved_);
+  CEPD_TRY(backend_.commit(unsaved_));
+  unsaved_ = {};
   sinks_.outbox->saved();
   return {};
 }

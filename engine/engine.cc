@@ -44,6 +44,8 @@ struct Engine::Impl {
       dropped_keys;                      // stored under rules that are gone or changed: to be erased with the next save
   std::vector<RuleRecord> rule_records;  // by rule
   bool rules_saved = false;
+  state::WriteBatch to_save;  // of the save under way, beside what the lanes have
+  bool saving = false;
   // With several lanes, while no rule reads what others make:
   std::uint64_t next_step = 0;           // of the next batch
   std::optional<EventTime> time_given;   // the lanes' watermark; none: it may be anything
@@ -340,6 +342,10 @@ std::uint64_t Engine::events() const { return impl_->handled; }
 
 std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const DecodeAgain& decode_again) {
   impl_->drain();
+  // The rest of a save under way is kept for its next part.
+  if (impl_->saving) {
+    for (Lane& lane : impl_->lanes) lane.save_some(impl_->to_save, SIZE_MAX / 2);
+  }
   std::deque<Lane> before = std::move(impl_->lanes);
   const std::shared_ptr<const LaneRules> old_rules = std::move(impl_->rules);
   std::vector<RuleCounts> counts = std::move(impl_->counted_before);
@@ -379,7 +385,7 @@ std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const Deco
     return same == now.end() ? std::nullopt : std::optional(same->second);
   };
   for (std::size_t i = 0; i < before.size(); ++i) {
-    for (std::string& key : before[i].gone()) impl_->dropped_keys.push_back(std::move(key));
+    for (std::string& key : before[i].take_gone()) impl_->dropped_keys.push_back(std::move(key));
     for (const auto& entry : before[i].take_keys()) {
       for (auto& part : entry->take()) {
         const MatchId& id = old_rules->id_of(part->owner);
@@ -400,19 +406,14 @@ std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const Deco
   return kept;
 }
 
-void Engine::save(state::WriteBatch& batch) {
-  CEPD_CHECK(impl_->options.track_changes);
+void Engine::begin_save() {
+  CEPD_CHECK(impl_->options.track_changes && !impl_->saving);
   impl_->drain();
   using state::Space;
-  for (const std::string& key : impl_->dropped_keys) batch.erase(Space::kPartial, key);
-  for (Lane& lane : impl_->lanes) {
-    for (const std::string& key : lane.gone()) batch.erase(Space::kPartial, key);
-    lane.each_changed([&](const KeyPart& part) {
-      batch.put(Space::kPartial, partial_key(impl_->rules->id_of(part.owner), part.entry->canonical()),
-                encode_part(part, *impl_->rules));
-    });
-  }
-  if (!impl_->rules_saved) {
+  state::WriteBatch& batch = impl_->to_save;
+  for (std::string& key : impl_->dropped_keys) batch.erase(Space::kPartial, std::move(key));
+  impl_->dropped_keys.clear();
+  if (!std::exchange(impl_->rules_saved, true)) {
     batch.put(Space::kEngine, std::string(kRulesKey),
               encode_rules(impl_->network().rules().rules, impl_->rule_records));
   }
@@ -425,12 +426,24 @@ void Engine::save(state::WriteBatch& batch) {
   }
   batch.put(Space::kEngine, std::string(kFieldPlanKey), encode_plan(impl_->network().fields()));
   batch.put(Space::kEngine, std::string(kOrderKey), encode_order(impl_->order, impl_->next_sequence));
+  for (Lane& lane : impl_->lanes) lane.begin_save();
+  impl_->saving = true;
 }
 
-void Engine::saved() {
-  impl_->dropped_keys.clear();
-  impl_->rules_saved = true;
-  for (Lane& lane : impl_->lanes) lane.clear_changes();
+bool Engine::save_some(state::WriteBatch& batch, std::size_t most_bytes) {
+  if (impl_->threads) impl_->threads->wait();
+  batch.append(std::exchange(impl_->to_save, {}));
+  bool more = false;
+  if (impl_->saving) {
+    for (Lane& lane : impl_->lanes) more = lane.save_some(batch, most_bytes / impl_->lanes.size() + 1) || more;
+  }
+  impl_->saving = more;
+  return more;
+}
+
+void Engine::save(state::WriteBatch& batch) {
+  begin_save();
+  save_some(batch, SIZE_MAX / 2);
 }
 
 Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const DecodeAgain& decode_again) {

@@ -115,10 +115,15 @@ class Engine {
   std::size_t swap(std::shared_ptr<const nfa::Network> network, const DecodeAgain& decode_again);
   const nfa::Network& network() const;
 
-  /// Appends to `batch` all that changed since the last saved() (docs/state_format.md). Call saved() once the batch is
-  /// durable.
+  /// Begins to hand over all that changed since the last time, as it is now (docs/state_format.md); the caller makes it
+  /// durable, or does not save any more. Requires that the last time is over. Cost: that of the events that wait, and
+  /// of a flush().
+  void begin_save();
+  /// Appends the next part of it to `batch`, a little over `most_bytes`; false: that was the last one. Input may come
+  /// in between: what it changes is handed over as it was. The handing over costs the same however it is cut.
+  bool save_some(state::WriteBatch& batch, std::size_t most_bytes);
+  /// All of it at once.
   void save(state::WriteBatch& batch);
-  void saved();
   /// Reads what save() wrote, under the engine's present rules: partial matches of rules that are gone or changed are
   /// dropped (returned: how many keys were taken and dropped). Errors: kCorrupt.
   struct Restored {

@@ -32,7 +32,8 @@ struct KeyPart {
   std::uint32_t level = 1;                  ///< of the rule; at its deadlines it has its turn with the others of it
   std::uint32_t due_slot = UINT32_MAX;      ///< in the due queue; UINT32_MAX: not there
   std::uint32_t changed_slot = UINT32_MAX;  ///< in the list of what changed since the last save
-  bool stored = false;                      ///< the backend has a record of it
+  std::uint32_t saving_slot = UINT32_MAX;   ///< in the list of what the save under way has not written yet
+  bool stored = false;                      ///< some save has written it
 
   bool of_prefix() const { return (owner & kPrefix) != 0; }
   std::uint32_t prefix() const { return owner & ~kPrefix; }

@@ -269,6 +269,7 @@ void Lane::handle(Item& item) {
   const Cost cost(*this, runtime.counts());
   if (!prefix_items_.empty()) item.offer.joins_prefix = may_join_prefix(item);
   if (item.state != nullptr) {
+    before_change_with_prefixes(*item.state);
     runtime.handle(*item.state, item.offer, work_);
     after(*item.state);
     return;
@@ -277,6 +278,7 @@ void Lane::handle(Item& item) {
   EventKey& key = keys_[item.key];
   if (key.known == nullptr) fresh_entry_.look_at({key.hash, key.values});
   KeyState& state = fresh(item.rule, key.known == nullptr ? fresh_entry_ : *key.known);
+  before_change_with_prefixes(state);
   runtime.handle(state, item.offer, work_);
   if (item.offer.from != nullptr) see_to_prefixes_of(state);
   if (!state.empty()) keep_fresh(entry_of(key));
@@ -327,6 +329,7 @@ void Lane::fire(EventTime now, std::uint32_t level, std::uint64_t step) {
       continue;
     }
     auto& state = static_cast<KeyState&>(*part);
+    before_change_with_prefixes(state);
     runtimes_[state.owner].fire(state, now, work_);
     after(state);
   }
@@ -351,8 +354,7 @@ void Lane::mark_changed(KeyPart& part) {
 void Lane::remove(KeyPart& part) {
   due_.set(part, kMaxTime);
   KeyEntry& entry = *part.entry;
-  if (part.changed_slot != UINT32_MAX) changed_[part.changed_slot] = nullptr;
-  if (part.stored) gone_.push_back(partial_key(rules_->id_of(part.owner), entry.canonical()));
+  forget(part);
   const std::uint32_t table = rules_->dispatch.table(rules_->rule_of(part.owner));
   entry.erase(part);
   // The event at hand may still come back to it.
@@ -398,16 +400,6 @@ std::vector<std::unique_ptr<KeyEntry>> Lane::take_keys() {
   }
   changed_.clear();
   return out;
-}
-
-void Lane::clear_changes() {
-  for (KeyPart* part : changed_) {
-    if (part == nullptr) continue;
-    part->changed_slot = UINT32_MAX;
-    part->stored = true;
-  }
-  changed_.clear();
-  gone_.clear();
 }
 
 void Lane::add_counted(std::vector<RuleCounts>& counts) const {

@@ -77,16 +77,14 @@ class Lane {
   /// Gives up all keys, with their parts by the owners that they had here.
   std::vector<std::unique_ptr<KeyEntry>> take_keys();
 
-  /// Kept when asked for: parts that changed since the last clear_changes(), and the stored keys (snapshot.h) of those
-  /// that are gone.
-  template <class Visit>
-  void each_changed(const Visit& visit) const {
-    for (const KeyPart* part : changed_) {
-      if (part != nullptr) visit(*part);
-    }
-  }
-  std::vector<std::string>& gone() { return gone_; }
-  void clear_changes();
+  /// Begins a save of what changed since the last one, as it is now: what is still to be written is written before it
+  /// changes again (as in a snapshot by copy on write). Requires that none is under way and
+  /// EngineOptions::track_changes.
+  void begin_save();
+  /// Moves to `batch` what has been written, and writes parts until there are `most_bytes`. False: nothing is left.
+  bool save_some(state::WriteBatch& batch, std::size_t most_bytes);
+  /// Gives up the keys of records that are to be erased with the next save.
+  std::vector<std::string> take_gone() { return std::exchange(gone_, {}); }
 
   /// Null: nobody. Requires that the rule has nothing under way.
   void set_trace(std::uint32_t rule, Trace* trace);
@@ -158,6 +156,13 @@ class Lane {
   void keep_fresh(KeyEntry& entry);
   void after(KeyState& state);
   void mark_changed(KeyPart& part);
+  // Saves (lane_save.cc).
+  void before_change(KeyPart& part) {
+    if (part.saving_slot != UINT32_MAX) write(part);
+  }
+  void before_change_with_prefixes(KeyState& state);
+  std::size_t write(KeyPart& part);
+  void forget(KeyPart& part);
   void remove(KeyPart& part);
   void forget_emptied();
   // What rules with one prefix share (lane_prefixes.cc).
@@ -184,9 +189,12 @@ class Lane {
   Workspace work_;
   std::vector<PrefixCounts> prefix_counts_;  // by prefix
   std::vector<KeyPart*> changed_;
+  std::vector<KeyPart*> saving_;  // of the save under way; null: written, or gone
+  std::size_t saving_left_ = 0;   // of these
+  state::WriteBatch written_;
   std::vector<std::pair<std::uint32_t, KeyEntry*>> emptied_;  // entries that may be empty, with their tables
-  std::vector<std::string> gone_;
-  std::vector<std::uint64_t> missing_by_way_;  // events without a key
+  std::vector<std::string> gone_;                             // keys of records to be erased
+  std::vector<std::uint64_t> missing_by_way_;                 // events without a key
   // Of the event at hand.
   std::vector<EventKey> keys_;
   std::size_t key_count_ = 0;

@@ -19,6 +19,7 @@ void Lane::handle(const PrefixItem& item, const EventPtr& event) {
   MatchSet taken;
   if (item.from != nullptr) {
     PrefixState& from = *item.from;
+    before_change(from);
     const Taken before = from.taken_by(owner);
     const SetPart part = from.part_above(before);
     if (part.head == nullptr) return;
@@ -38,6 +39,7 @@ void Lane::handle(const PrefixItem& item, const EventPtr& event) {
     state->most_own = most_own(entry, prefix.root);
     entry.add(std::move(owned));
   }
+  before_change(*state);
   cut(*state, saturating_add(event->time, -prefix.within));
   const std::uint64_t before = state->set.count();
   state->set.add(event, prefix.element, item.from == nullptr ? nullptr : &taken);
@@ -94,6 +96,7 @@ void Lane::keep_under_cap(PrefixState& state, EventTime now) {
     RuleRuntime& runtime = runtimes_[rule];
     KeyState* known = entry.find_rule(rule);
     KeyState& of_rule = known != nullptr ? *known : fresh(rule, entry);
+    before_change_with_prefixes(of_rule);
     runtime.keep_under_cap(of_rule, now, work_);
     oldest = std::min(oldest, runtime.oldest_first(of_rule));
     if (known != nullptr) {
@@ -105,6 +108,7 @@ void Lane::keep_under_cap(PrefixState& state, EventTime now) {
   for (const KeyEntry::OfOwner& part : entry.parts()) {
     if (!part.part->of_prefix() || prefixes[part.part->prefix()].root != root) continue;
     auto& each = static_cast<PrefixState&>(*part.part);
+    before_change(each);
     each.set.cut(oldest);
     if (each.set.empty()) read_.push_back(&each);
   }
@@ -121,6 +125,7 @@ void Lane::after(PrefixState& state) {
 
 /// No event at or before `now` can come any more.
 void Lane::expire(PrefixState& state, EventTime now) {
+  before_change(state);
   cut(state, saturating_add(now, Micros(1) - rules_->prefixes()[state.prefix()].within));
   after(state);
 }

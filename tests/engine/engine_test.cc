@@ -75,7 +75,6 @@ void save_to(Engine& engine, state::StateBackend& backend) {
   state::WriteBatch batch;
   engine.save(batch);
   REQUIRE(backend.commit(batch).has_value());
-  engine.saved();
 }
 
 std::size_t records(state::StateBackend& backend, state::Space space) {

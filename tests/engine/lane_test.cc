@@ -49,7 +49,6 @@ std::vector<std::string> run(const std::string& rules, std::size_t lanes, bool s
       state::WriteBatch batch;
       engine->save(batch);
       REQUIRE(backend->commit(batch).has_value());
-      engine->saved();
       options.lanes = options.lanes % 4 + 1;  // what is stored does not know of lanes
       make();
       REQUIRE(engine->restore(*backend, test::unread).has_value());

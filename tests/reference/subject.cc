@@ -161,7 +161,6 @@ class EngineSubject {
     state::WriteBatch batch;
     engine_->save(batch);
     CEPD_CHECK(backend_->commit(batch).has_value());
-    engine_->saved();
   }
   void restore() {
     save();

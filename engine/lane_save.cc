@@ -1,0 +1,63 @@
+/// How one lane hands over what changed, a part at a time, while it goes on.
+
+#include <utility>
+
+#include "base/check.h"
+#include "engine/lane.h"
+#include "engine/snapshot.h"
+
+namespace cepd::engine {
+
+using state::Space;
+
+void Lane::begin_save() {
+  saving_ = std::exchange(changed_, {});
+  saving_left_ = 0;
+  for (std::uint32_t slot = 0; slot < saving_.size(); ++slot) {
+    if (saving_[slot] == nullptr) continue;
+    saving_[slot]->changed_slot = UINT32_MAX;
+    saving_[slot]->saving_slot = slot;
+    ++saving_left_;
+  }
+  for (std::string& key : gone_) written_.erase(Space::kPartial, std::move(key));
+  gone_.clear();
+}
+
+bool Lane::save_some(state::WriteBatch& batch, std::size_t most_bytes) {
+  for (std::size_t bytes = 0; !saving_.empty() && bytes < most_bytes; saving_.pop_back()) {
+    if (saving_.back() != nullptr) bytes += write(*saving_.back());
+  }
+  batch.append(std::exchange(written_, {}));
+  return !saving_.empty();
+}
+
+/// Returns how many bytes it takes.
+std::size_t Lane::write(KeyPart& part) {
+  std::string key = partial_key(rules_->id_of(part.owner), part.entry->canonical());
+  std::string record = encode_part(part, *rules_);
+  const std::size_t bytes = key.size() + record.size();
+  written_.put(Space::kPartial, std::move(key), std::move(record));
+  part.stored = true;
+  saving_[std::exchange(part.saving_slot, UINT32_MAX)] = nullptr;
+  --saving_left_;
+  return bytes;
+}
+
+/// A rule that takes an event may change what waits in its prefixes.
+void Lane::before_change_with_prefixes(KeyState& state) {
+  if (saving_left_ == 0) return;
+  before_change(state);
+  const nfa::Prefixes& prefixes = rules_->prefixes();
+  for (std::uint32_t at = prefixes.of_rule(state.owner); at != nfa::Prefix::kNone; at = prefixes[at].parent) {
+    if (PrefixState* waiting = state.entry->find_prefix(at)) before_change(*waiting);
+  }
+}
+
+/// The part goes.
+void Lane::forget(KeyPart& part) {
+  CEPD_CHECK(part.saving_slot == UINT32_MAX);  // it was written before it changed
+  if (part.changed_slot != UINT32_MAX) changed_[part.changed_slot] = nullptr;
+  if (part.stored) gone_.push_back(partial_key(rules_->id_of(part.owner), part.entry->canonical()));
+}
+
+}  // namespace cepd::engine
