@@ -139,13 +139,14 @@ void Pump::tick() {
 
 Status Pump::save() {
   engine_.save(unsaved_);
+  state::WriteBatch batch = unsaved_;
   for (const auto& [id, partition] : partitions_) {
     state::Writer record;
     record.signed_number(partition.position);
-    unsaved_.put(state::Space::kPositions, position_key(id.first, id.second), record.take());
+    batch.put(state::Space::kPositions, position_key(id.first, id.second), record.take());
   }
-  sinks_.outbox->save(unsaved_);
-  CEPD_TRY(backend_.commit(unsaved_));
+  sinks_.outbox->save(batch);
+  CEPD_TRY(backend_.commit(batch));
   unsaved_ = {};
   sinks_.outbox->saved();
   return {};
