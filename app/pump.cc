@@ -138,18 +138,22 @@ void Pump::tick() {
 }
 
 Status Pump::save() {
-  engine_.save(unsaved_);
-  state::WriteBatch batch = unsaved_;
-  for (const auto& [id, partition] : partitions_) {
-    state::Writer record;
-    record.signed_number(partition.position);
-    batch.put(state::Space::kPositions, position_key(id.first, id.second), record.take());
+  // What an earlier save could not write comes first; the outbox may hold less by now.
+  const bool again = !unsaved_.empty();
+  if (!again) {
+    engine_.save(unsaved_);
+    for (const auto& [id, partition] : partitions_) {
+      state::Writer record;
+      record.signed_number(partition.position);
+      unsaved_.put(state::Space::kPositions, position_key(id.first, id.second), record.take());
+    }
   }
+  state::WriteBatch batch = unsaved_;
   sinks_.outbox->save(batch);
   CEPD_TRY(backend_.commit(batch));
   unsaved_ = {};
   sinks_.outbox->saved();
-  return {};
+  return again ? save() : Status();
 }
 
 std::size_t Pump::swap(std::shared_ptr<const nfa::Network> network) {

@@ -79,7 +79,7 @@ class Pump {
   std::chrono::steady_clock::time_point started_;
   std::uint64_t messages_ = 0;
   MadeTypes made_types_;
-  state::WriteBatch unsaved_;  // of the engine, by saves that failed
+  state::WriteBatch unsaved_;  // of a save that failed, but for the outbox
   engine::Engine engine_;
 };
 
