@@ -138,22 +138,20 @@ void Pump::tick() {
 }
 
 Status Pump::save() {
-  // What an earlier save could not write comes first; the outbox may hold less by now.
-  const bool again = !unsaved_.empty();
-  if (!again) {
-    engine_.save(unsaved_);
-    for (const auto& [id, partition] : partitions_) {
-      state::Writer record;
-      record.signed_number(partition.position);
-      unsaved_.put(state::Space::kPositions, position_key(id.first, id.second), record.take());
-    }
+  // With what an earlier save could not write.
+  engine_.save(unsaved_);
+  for (const auto& [id, partition] : partitions_) {
+    state::Writer record;
+    record.signed_number(partition.position);
+    unsaved_.put(state::Space::kPositions, position_key(id.first, id.second), record.take());
   }
+  unsaved_.drop_overwritten();
   state::WriteBatch batch = unsaved_;
   sinks_.outbox->save(batch);
   CEPD_TRY(backend_.commit(batch));
   unsaved_ = {};
   sinks_.outbox->saved();
-  return again ? save() : Status();
+  return {};
 }
 
 std::size_t Pump::swap(std::shared_ptr<const nfa::Network> network) {
