@@ -267,10 +267,10 @@ void MqttSource::stop() {
     if (impl.changed.wait_for(lock, kStopGrace, [&] { return impl.ended; })) break;
     if (!impl.busy || impl.taken != before) continue;
     spdlog::warn("source {}: a message could not be stored and is left to the broker", impl.id.name());
-    // The library's thread stays in the callback, so all that it uses has to stay.
+    // The library's thread stays in the callback, so all that it uses has to stay, past the end of main() too.
     impl.thread.detach();
-    static std::vector<std::shared_ptr<Impl>> abandoned;
-    abandoned.push_back(impl_);
+    static auto* const left_behind = new std::vector<std::shared_ptr<Impl>>;
+    left_behind->push_back(impl_);
     return;
   }
   lock.unlock();

@@ -332,7 +332,7 @@ TEST_CASE("mqtt source: a stop leaves a message that does not become durable to 
     REQUIRE(source.start(queue, std::nullopt).has_value());
     REQUIRE(connected(source));
   }
-  publish(broker, "shop/a", {"1", "2"});
+  publish(broker, "shop/a", {"1"});
   MessageQueue queue(100, 1 << 20);
   {
     MqttSource source("shop", options);
@@ -344,7 +344,7 @@ TEST_CASE("mqtt source: a stop leaves a message that does not become durable to 
   }
   CHECK(count_of(broker.log(), "Received PUBACK from held") == 0);
   // Only for the tests behind this one: the library's thread is needed again.
-  CHECK(take(queue, 1).size() >= 1);
+  CHECK(take(queue, 1).size() == 1);
 }
 
 TEST_CASE("mqtt source: stops when the queue was closed while a message waited for room") {
