@@ -31,6 +31,7 @@ class FileSource final : public Source {
   Status start(MessageQueue& queue, std::optional<std::int64_t> resume) override;
   void stop() override;
   bool finished() const override { return state_ == State::kFinished; }
+  bool replayable() const override { return true; }
   bool bounded() const override { return !options_.follow; }
   std::string status() const override;
   SourceId id() const override { return id_; }

@@ -204,6 +204,10 @@ Status HttpSource::start(MessageQueue& queue, std::optional<std::int64_t> resume
   httplib::Server& server = impl.server;
   server.Post("/events", [&impl](const httplib::Request& request, httplib::Response& response,
                                  const httplib::ContentReader& read) { impl.receive(request, response, read); });
+  server.Get("/events", [&impl](const httplib::Request&, httplib::Response& response) {
+    const std::lock_guard lock(impl.mutex);
+    response.set_content(R"({"next":)" + std::to_string(impl.next) + "}\n", "application/json");
+  });
   server.Get("/healthz",
              [](const httplib::Request&, httplib::Response& response) { response.set_content("ok\n", "text/plain"); });
   server.set_payload_max_length(impl.options.max_body);

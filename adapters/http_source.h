@@ -6,6 +6,8 @@
 /// with Retry-After when the queue has no room for all (then none is taken), 413 when they are more than max_body or
 /// than the queue could ever hold, 400 when an array is no JSON or there is nothing. Whether an event is good is found
 /// behind the queue: a bad one goes to the dead-letter file and does not hold up the others. GET /healthz answers 200.
+/// GET /events answers {"next":n}, the number of the next event: a client that is the only one and has lost an answer
+/// to a crash learns there what was taken.
 ///
 /// One thread accepts, `threads` others serve connections; none of them waits for the queue, all for what they put into
 /// it: as many requests as there are threads share a commit. Cannot be replayed: the offset is a running count.

@@ -166,7 +166,10 @@ std::unique_ptr<OpenedSource> open_source(const std::string& name, const Node& n
     if (type->adjust) type->adjust(options, settings.decoder);
     // After the rows' own mistakes it would only repeat them about defaults.
     if (type->check && !has_errors(found)) type->check(node, options, found);
-    if (!has_errors(found)) opened->source = type->make(name, options);
+    if (!has_errors(found)) {
+      opened->source = type->make(name, options);
+      settings.replayable = opened->source->replayable();
+    }
   }
   const bool good = !has_errors(found);
   std::ranges::move(found, std::back_inserter(diagnostics));

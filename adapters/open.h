@@ -14,6 +14,7 @@ namespace cepd::adapters {
 /// What the pump must know of a source beside its bytes.
 struct SourceSettings {
   std::string name;
+  bool replayable = false;  ///< Source::replayable()
   DecoderOptions decoder;
   Micros max_delay{0};            ///< how far its watermark trails its greatest event time
   Micros idle_after{30'000'000};  ///< processing time without input after which it does not hold time back

@@ -77,6 +77,8 @@ class Source {
 
   /// True once a bounded source has put its last message into the queue.
   virtual bool finished() const { return false; }
+  /// True when start() gives the same messages again that came after `resume`.
+  virtual bool replayable() const { return false; }
   /// True for sources that end by themselves (a whole file, standard input).
   virtual bool bounded() const { return false; }
   /// One word for the log and status: "connected", "waiting for broker", "reading", "finished", ...

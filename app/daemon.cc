@@ -8,7 +8,9 @@
 #include <thread>
 
 #include "app/commands.h"
+#include "app/recovery.h"
 #include "app/rule_messages.h"
+#include "app/stored_rules.h"
 #include "app/test_runner.h"
 #include "base/fault.h"
 #include "state/open.h"
@@ -18,8 +20,6 @@ namespace {
 
 constexpr std::size_t kBatch = 512;
 constexpr std::chrono::milliseconds kTick{200};
-/// Wait before another save after one that failed.
-constexpr std::chrono::seconds kSaveAgain{1};
 
 std::string joined(const Diagnostics& diagnostics) {
   std::string out;
@@ -45,6 +45,25 @@ engine::EngineOptions engine_options(const Settings& settings) {
   return options;
 }
 
+GroupWriterOptions writer_options(const Settings& settings) {
+  GroupWriterOptions options;
+  options.commit.max_wait = settings.journal.duration("max_wait");
+  options.checkpoint.journal_retain = settings.journal.duration("retain");
+  options.checkpoint.journal_retain_bytes = static_cast<std::uint64_t>(settings.journal.integer("retain_bytes"));
+  if (settings.daemon.text("delivery") == "immediate") options.deliver = state::DeliverWhen::kAtOnce;
+  return options;
+}
+
+/// The rules of the directory and the texts that they are made of.
+Loaded load_directory(const std::string& directory, const std::vector<ActionSchema>& actions, const FieldPlan* before,
+                      std::vector<state::RuleText>& texts) {
+  Diagnostics unreadable;
+  texts = read_rules(directory, TestFiles::kLeaveOut, unreadable);
+  // Reads once more, for all that is wrong.
+  if (has_errors(unreadable)) return load_rules(directory, TestFiles::kLeaveOut, actions, before);
+  return check_rules(directory, texts, actions, before);
+}
+
 /// Empty, or the reports of the tests that failed.
 std::string failing_tests(const std::string& directory, const std::vector<ActionSchema>& actions) {
   Loaded loaded = load_rules(directory, TestFiles::kInclude, actions, nullptr);
@@ -67,9 +86,9 @@ Daemon::Daemon(Settings settings, const Clock& clock)
 
 Daemon::~Daemon() = default;
 
-Status Daemon::load_first_rules() {
+Status Daemon::load_first_rules(std::vector<state::RuleText>& texts) {
   const std::string& directory = settings_.rules.text("directory");
-  Loaded loaded = load_rules(directory, TestFiles::kLeaveOut, settings_.action_schemas, nullptr);
+  Loaded loaded = load_directory(directory, settings_.action_schemas, nullptr, texts);
   print_diagnostics(loaded.diagnostics);
   if (!loaded.rules) return error(Errc::kInvalidArgument, "the rules in " + directory + " have errors");
   if (loaded.rules->rules.empty()) spdlog::warn("no rule in {}: events are read and nothing is matched", directory);
@@ -94,7 +113,8 @@ Status Daemon::open() {
     *file = std::move(*opened);
   }
 
-  CEPD_TRY(load_first_rules());
+  std::vector<state::RuleText> texts;
+  CEPD_TRY(load_first_rules(texts));
 
   Diagnostics diagnostics;
   sources_ = make_sources(settings_, diagnostics);
@@ -104,19 +124,7 @@ Status Daemon::open() {
   if (sources_.empty())
     return error(Errc::kInvalidArgument, "the configuration names no source: add one under `sources:`");
 
-  std::vector<adapters::SourceSettings> source_settings;
-  for (const auto& source : sources_) source_settings.push_back(source->settings);
-  Pump::Sinks sinks{dead_letter_.get(), late_path.empty() ? dead_letter_.get() : late_.get(), &outbox_};
-  pump_ =
-      std::make_unique<Pump>(network_, engine_options(settings_), std::move(source_settings), *backend_, sinks, clock_);
-  auto restored = pump_->restore();
-  if (!restored) return std::move(restored).error();
-  if (restored->keys + restored->dropped + restored->waiting + outbox_.size() > 0) {
-    spdlog::info(
-        "restored partial matches of {} keys, {} waiting events and {} undelivered actions; {} keys of rules that "
-        "changed dropped",
-        restored->keys, restored->waiting, outbox_.size(), restored->dropped);
-  }
+  CEPD_TRY(restore(std::move(texts)));
 
   deliverer_ = std::make_unique<actions::Deliverer>(std::move(actions), outbox_);
   std::size_t homeless = outbox_.size();
@@ -129,6 +137,66 @@ Status Daemon::open() {
       std::make_unique<adapters::MessageQueue>(static_cast<std::size_t>(settings_.daemon.integer("queue_messages")),
                                                static_cast<std::size_t>(settings_.daemon.integer("queue_bytes")));
   signals_.start([this] { queue_->wake(); });
+  return {};
+}
+
+Status Daemon::restore(std::vector<state::RuleText> texts) {
+  auto writer = GroupWriter::open(*backend_, outbox_, writer_options(settings_), clock_);
+  if (!writer) return std::move(writer).error();
+  writer_ = std::move(*writer);
+  const auto last = writer_->checkpoint();
+  const std::uint64_t behind = last ? last->journal_sequence : 0;
+  auto entries = state::read_journal(*backend_, behind, 1);
+  if (!entries) return std::move(entries).error();
+  auto stored = read_stored_rules(*backend_);
+  if (!stored) return std::move(stored).error();
+
+  // What was done behind the checkpoint is done again with the rules of then.
+  const std::string& directory = settings_.rules.text("directory");
+  const auto of_files = [&](std::vector<state::RuleText> files) -> std::shared_ptr<const nfa::Network> {
+    if (files == texts) return network_;
+    Loaded loaded = check_rules(directory, std::move(files), settings_.action_schemas, nullptr);
+    if (loaded.rules) return nfa::Network::compile(std::move(loaded.rules));
+    spdlog::error("the rules that ran before are no longer good: what came last is matched with those of now\n{}",
+                  joined(loaded.diagnostics));
+    return network_;
+  };
+  bool as_stored = *stored == texts;
+  auto network = entries->empty() ? network_ : of_files(*std::move(stored));
+
+  std::vector<adapters::SourceSettings> source_settings;
+  for (const auto& source : sources_) source_settings.push_back(source->settings);
+  Pump::Sinks sinks{dead_letter_.get(), settings_.daemon.text("late").empty() ? dead_letter_.get() : late_.get(),
+                    &outbox_};
+  pump_ =
+      std::make_unique<Pump>(network, engine_options(settings_), std::move(source_settings), *backend_, sinks, clock_);
+  auto restored = pump_->restore(last ? last->outbox_next : 1);
+  if (!restored) return std::move(restored).error();
+
+  Diagnostics diagnostics;
+  const auto recovered = recover(*backend_, behind, *pump_, make_sources(settings_, diagnostics),
+                                 [&](std::vector<state::RuleText> files) -> Status {
+                                   as_stored = false;
+                                   network = of_files(std::move(files));
+                                   pump_->swap(network);
+                                   return {};
+                                 });
+  if (!recovered) return recovered.error();
+  if (outbox_.behind()) {
+    spdlog::error("the replay of the journal has not made all action calls again that were stored before the crash");
+    outbox_.catch_up();
+  }
+  if (restored->keys + restored->dropped + restored->waiting + outbox_.size() + recovered->messages > 0) {
+    spdlog::info(
+        "restored partial matches of {} keys, {} waiting events and {} undelivered actions; {} keys of rules that "
+        "changed dropped; {} messages taken once more",
+        restored->keys, restored->waiting, outbox_.size(), restored->dropped, recovered->messages);
+  }
+  if (network != network_) pump_->swap(network_);
+  if (!as_stored) unsaved_rules_ = std::move(texts);
+  CEPD_TRY(writer_->start());
+  pump_->write_to(*writer_);
+  if (unsaved_rules_) writer_->reload(*unsaved_rules_);
   return {};
 }
 
@@ -151,54 +219,73 @@ void Daemon::take_messages(std::chrono::milliseconds wait) {
   queue_->pop(batch_, kBatch, wait);
   for (const adapters::Message& message : batch_) pump_->take(message);
   // While there is more to take, the lanes need not wait for each other. When there is not, nothing may be held back.
-  if (batch_.size() < kBatch) pump_->flush();
+  const bool more = batch_.size() == kBatch;
+  if (!more) pump_->flush();
+  writer_->commit(more);
 }
 
 Status Daemon::run() {
   deliverer_->start();
+  // Rules that the last checkpoint does not have are stored before they see an event.
+  if (unsaved_rules_) {
+    save();
+    wait_saved();
+  }
   if (auto started = start_sources(); !started) {
     stop_sources();
     deliverer_->stop();
     return started;
   }
   service_.ready(status_text());
+  ready_ = true;
   spdlog::info("ready: {}", status_text());
 
   const Micros interval = settings_.state.duration("interval");
   bool input_ended = false;
   while (!signals_.stop_asked()) {
-    input_ended = sources_finished();  // asked before the queue is: what was put in by then is taken below
-    if (save_failed_) {
-      // What cannot be kept is not taken: the queue fills and the sources wait (language-details.md section 3).
-      batch_.clear();
-      std::this_thread::sleep_for(kTick);
-      input_ended = false;
-    } else {
-      take_messages(input_ended ? std::chrono::milliseconds(0) : kTick);
+    service_.alive(clock_.steady());
+    // What cannot be kept is not taken: the queue fills and the sources wait (language-details.md section 3).
+    const bool failing = writer_->failing().has_value();
+    if (failing || !writer_->wait_room(clock_.steady() + kTick)) {
+      if (failing && signals_.take_reload()) reload();
+      if (saving_) writer_->wait_checkpoint(*saving_, clock_.steady() + kTick);
+      continue;
     }
+    input_ended = sources_finished();  // asked before the queue is: what was put in by then is taken below
+    take_messages(input_ended ? std::chrono::milliseconds(0) : kTick);
     if (input_ended && batch_.empty()) break;
     input_ended = false;
     if (signals_.take_reload()) reload();
     pump_->tick();
-    const auto now = clock_.steady();
-    service_.alive(now);
-    if (now - last_save_ >= (save_failed_ ? std::min<Micros>(interval, kSaveAgain) : interval)) save();
+    writer_->commit(false);
+    if (saving_ && writer_->wait_checkpoint(*saving_, {})) saving_.reset();
+    if (!saving_ && (save_due_ || clock_.steady() - last_save_ >= interval)) save();
   }
   return stop(input_ended);
 }
 
 void Daemon::save() {
+  save_due_ = saving_.has_value();
+  if (saving_) return;
   last_save_ = clock_.steady();
   dead_letter_->flush();
   late_->flush();
-  if (const Status saved = pump_->save(); !saved) {
-    spdlog::error("the state was not saved, it will be tried again: {}", saved.error().message);
-    if (!save_failed_) spdlog::error("no input is taken until the state can be saved");
-    save_failed_ = true;
-    return;
+  pump_->flush();
+  state::WriteBatch changes = pump_->changes();
+  if (unsaved_rules_) put_rules(changes, *std::exchange(unsaved_rules_, std::nullopt));
+  saving_ = writer_->begin_checkpoint(std::move(changes));
+}
+
+bool Daemon::wait_saved() {
+  while (saving_) {
+    if (writer_->wait_checkpoint(*saving_, clock_.steady() + kTick)) {
+      saving_.reset();
+    } else if (writer_->failing()) {
+      return false;
+    }
+    if (ready_) service_.alive(clock_.steady());
   }
-  if (save_failed_) spdlog::info("the state was saved, input goes on");
-  save_failed_ = false;
+  return true;
 }
 
 void Daemon::reload() {
@@ -211,8 +298,11 @@ void Daemon::reload() {
 }
 
 ReloadOutcome Daemon::try_reload() {
+  if (const auto reason = writer_->failing())
+    return {0, false, "reload refused: the state cannot be saved: " + reason->message + "\n"};
   const std::string& directory = settings_.rules.text("directory");
-  Loaded loaded = load_rules(directory, TestFiles::kLeaveOut, settings_.action_schemas, &network_->fields());
+  std::vector<state::RuleText> texts;
+  Loaded loaded = load_directory(directory, settings_.action_schemas, &network_->fields(), texts);
   if (!loaded.rules) {
     return {0, false, joined(loaded.diagnostics) + "reload refused: the rules that ran before keep running\n"};
   }
@@ -221,10 +311,12 @@ ReloadOutcome Daemon::try_reload() {
       return {0, false, failed + "reload refused, tests fail: the rules that ran before keep running\n"};
     }
   }
-  save();
   const std::size_t before = network_->rules().rules.size();
   network_ = nfa::Network::compile(std::move(loaded.rules));
   const std::size_t kept = pump_->swap(network_);
+  writer_->reload(texts);
+  unsaved_rules_ = std::move(texts);
+  save();
   const std::size_t now = network_->rules().rules.size();
   if (now == 0 && before > 0) spdlog::warn("{} holds no rule any more: is it the right directory?", directory);
   return {0, true,
@@ -254,18 +346,26 @@ Status Daemon::stop(bool input_ended) {
   service_.stopping();
   spdlog::info(input_ended ? "the input has ended" : "stopping: no more input is taken");
   stop_sources();
-  if (input_ended) pump_->finish();
+  if (input_ended) {
+    pump_->finish();
+    writer_->commit(false);
+  }
 
-  Status saved = pump_->save();
+  bool saved = wait_saved();
+  if (saved) {
+    save();
+    saved = wait_saved();
+  }
   // Calls of actions that the configuration does not name any more wait for it, not for this.
   outbox_.wait_empty(clock_.steady() + settings_.daemon.duration("stop_timeout"), deliverer_->names());
   deliverer_->stop();
-  // Once more for what was delivered meanwhile, so that it is not done again after the next start.
-  if (saved) saved = pump_->save();
+  const auto reason = writer_->failing();
+  Status stopped = writer_->stop();
+  if (!saved && stopped) stopped = reason ? *reason : error(Errc::kInternal, "the last checkpoint was not finished");
   dead_letter_->flush();
   late_->flush();
   log_summary();
-  return saved;
+  return stopped;
 }
 
 std::string Daemon::status_text() const {

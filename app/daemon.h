@@ -1,12 +1,14 @@
 #pragma once
 /// `cepd run`: the parts wired together, and the loop that drives them.
 ///
-/// Threads: this one (queue -> decoder -> engine -> outbox, reloads, saves), one for signals, one for each action, and
-/// those that the sources bring. The sources and the actions meet this thread only through MessageQueue and Outbox.
+/// Threads: this one (queue -> decoder -> engine -> outbox, reloads), one that writes to the disk, one for signals, one
+/// for each action, and those that the sources bring. The sources and the actions meet this thread only through
+/// MessageQueue and Outbox.
 
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +16,10 @@
 #include "adapters/dead_letter.h"
 #include "adapters/open.h"
 #include "app/control.h"
+#include "app/group_writer.h"
 #include "app/notify.h"
 #include "app/pump.h"
+#include "app/rule_files.h"
 #include "app/settings.h"
 #include "app/signals.h"
 
@@ -32,11 +36,17 @@ class Daemon {
   Status run();
 
  private:
-  Status load_first_rules();
+  /// The rules of the directory, with errors for the operator or none; `texts` are those of their files.
+  Status load_first_rules(std::vector<state::RuleText>& texts);
+  /// Restores what the last run had, as of its end, and puts the rules of the directory in place.
+  Status restore(std::vector<state::RuleText> texts);
   Status start_sources();
   void reload();
   ReloadOutcome try_reload();
+  /// Begins a checkpoint, unless one is under way; then it is due as soon as that is finished.
   void save();
+  /// True once no checkpoint is under way; false when it cannot be written now.
+  bool wait_saved();
   bool sources_finished() const;
   void take_messages(std::chrono::milliseconds wait);
   void stop_sources();
@@ -52,12 +62,17 @@ class Daemon {
   std::unique_ptr<adapters::DeadLetterFile> dead_letter_, late_;
   std::shared_ptr<const nfa::Network> network_;
   state::Outbox outbox_;
+  std::unique_ptr<GroupWriter> writer_;
   std::unique_ptr<actions::Deliverer> deliverer_;
   std::unique_ptr<adapters::MessageQueue> queue_;
   std::vector<std::unique_ptr<adapters::OpenedSource>> sources_;
   std::unique_ptr<Pump> pump_;
   std::vector<adapters::Message> batch_;
-  bool save_failed_ = false;
+  /// Rule files that the next checkpoint stores.
+  std::optional<std::vector<state::RuleText>> unsaved_rules_;
+  std::optional<std::uint64_t> saving_;  ///< the checkpoint under way
+  bool save_due_ = false;
+  bool ready_ = false;  ///< the service manager was told
   std::uint64_t reloads_ = 0;
   std::chrono::steady_clock::time_point started_, last_save_;
   Signals signals_;  // last: its thread, which wakes the queue, ends first

@@ -58,7 +58,7 @@ EventPtr Pump::decode_again(const Event& event, std::string_view type) {
   return decoder.decode_again(event, type, engine_.network().fields());
 }
 
-Result<engine::Engine::Restored> Pump::restore() {
+Result<engine::Engine::Restored> Pump::restore(std::uint64_t outbox_next) {
   CEPD_TRY(backend_.scan(state::Space::kPositions, {}, [&](std::string_view key, std::string_view record) -> Status {
     state::Reader in(record);
     const std::int64_t offset = in.signed_number();
@@ -70,7 +70,7 @@ Result<engine::Engine::Restored> Pump::restore() {
     partitions_[{SourceId(key.substr(sizeof(std::uint64_t))), partition}] = restored;
     return {};
   }));
-  CEPD_TRY(sinks_.outbox->load(backend_));
+  CEPD_TRY(sinks_.outbox->load(backend_, outbox_next));
   auto restored = engine_.restore(
       backend_, [this](const Event& event, std::string_view type) { return decode_again(event, type); });
   // What was awake when the state was saved has the usual time to bring its next event.
@@ -88,30 +88,58 @@ std::optional<std::int64_t> Pump::position(const SourceId& source) const {
 }
 
 void Pump::take(const adapters::Message& message) {
-  handle(message);
-  if (message.receipt) message.receipt->release();
+  SourceState& source = source_of(message.position.source);
+  reached(message.position);
+  EventPtr event = decode(source, message);
+  // One bad clock must not make the whole fleet late.
+  const bool future = event && event->time > saturating_add(clock_.now(), source.settings.max_future);
+  writer_->took(message, source.settings.replayable, future);
+  if (!event) return;
+  if (future) return drop_future(*event, message);
+  push(std::move(event), message);
 }
 
-void Pump::handle(const adapters::Message& message) {
+bool Pump::replay(const adapters::Message& message, bool future) {
+  const auto source = sources_.find(message.position.source);
+  if (source == sources_.end()) return false;
+  reached(message.position);
+  EventPtr event = decode(source->second, message);
+  if (!event) return true;
+  if (future) {
+    drop_future(*event, message);
+  } else {
+    push(std::move(event), message);
+  }
+  return true;
+}
+
+void Pump::replay_idle(const SourceId& source, std::int32_t partition) {
+  partitions_[{source, partition}].idle = true;
+  engine_.set_idle(source, partition);
+}
+
+void Pump::reached(const SourcePosition& position) {
   ++messages_;
-  SourceState& source = source_of(message.position.source);
-  PartitionState& partition = partitions_[{message.position.source, message.position.partition}];
-  partition.position = message.position.offset;
+  PartitionState& partition = partitions_[{position.source, position.partition}];
+  partition.position = position.offset;
   partition.last_input = clock_.steady();
   partition.idle = false;
+}
 
+EventPtr Pump::decode(SourceState& source, const adapters::Message& message) {
   auto decoded = source.decoder->decode(message, engine_.network().fields());
-  if (const auto* failed = std::get_if<adapters::DecodeError>(&decoded)) {
-    sinks_.dead_letter->add(failed->reason, message.position, failed->detail, message.bytes);
-    return;
-  }
-  auto& event = std::get<EventPtr>(decoded);
-  // One bad clock must not make the whole fleet late.
-  if (event->time > saturating_add(clock_.now(), source.settings.max_future)) {
-    sinks_.dead_letter->add(DropReason::kFuture, message.position, "event time " + format_rfc3339(event->time),
-                            message.bytes);
-    return;
-  }
+  if (auto* event = std::get_if<EventPtr>(&decoded)) return std::move(*event);
+  const auto& failed = std::get<adapters::DecodeError>(decoded);
+  sinks_.dead_letter->add(failed.reason, message.position, failed.detail, message.bytes);
+  return nullptr;
+}
+
+void Pump::drop_future(const Event& event, const adapters::Message& message) {
+  sinks_.dead_letter->add(DropReason::kFuture, message.position, "event time " + format_rfc3339(event.time),
+                          message.bytes);
+}
+
+void Pump::push(EventPtr event, const adapters::Message& message) {
   if (const auto warning = made_types_.from_source(engine_.network(), event->type)) spdlog::warn("{}", *warning);
   engine_.push(std::move(event), message.bytes);
 }
@@ -126,6 +154,7 @@ void Pump::tick() {
     if (!partition.idle && now - partition.last_input >= source->second.settings.idle_after) {
       partition.idle = true;
       engine_.set_idle(id.first, id.second);
+      writer_->idle(id.first, id.second);
     }
     all_idle = all_idle && partition.idle;
   }
@@ -134,24 +163,21 @@ void Pump::tick() {
     // A source that has sent nothing yet may have been away for only a moment.
     all_idle = all_idle && now - started_ >= source.settings.idle_after;
   }
-  if (all_idle) engine_.advance(saturating_add(clock_.now(), -longest_delay));
+  if (!all_idle) return;
+  const EventTime watermark = saturating_add(clock_.now(), -longest_delay);
+  engine_.advance(watermark);
+  writer_->advance(watermark);
 }
 
-Status Pump::save() {
-  // With what an earlier save could not write.
-  engine_.save(unsaved_);
+state::WriteBatch Pump::changes() {
+  state::WriteBatch batch;
+  engine_.save(batch);
   for (const auto& [id, partition] : partitions_) {
     state::Writer record;
     record.signed_number(partition.position);
-    unsaved_.put(state::Space::kPositions, position_key(id.first, id.second), record.take());
+    batch.put(state::Space::kPositions, position_key(id.first, id.second), record.take());
   }
-  unsaved_.drop_overwritten();
-  state::WriteBatch batch = unsaved_;
-  sinks_.outbox->save(batch);
-  CEPD_TRY(backend_.commit(batch));
-  unsaved_ = {};
-  sinks_.outbox->saved();
-  return {};
+  return batch;
 }
 
 std::size_t Pump::swap(std::shared_ptr<const nfa::Network> network) {

@@ -1,6 +1,8 @@
 #pragma once
-/// Moves messages from the sources through decoder and engine into the outbox, and saves the state. The daemon's one
-/// matching thread.
+/// Moves messages from the sources through decoder and engine into the outbox, and says what it did to the journal. The
+/// daemon's one matching thread.
+///
+/// Life: restore(); replay_*() for what the journal holds behind the checkpoint; write_to(); then the rest.
 
 #include <chrono>
 #include <cstdint>
@@ -11,6 +13,7 @@
 
 #include "adapters/dead_letter.h"
 #include "adapters/open.h"
+#include "app/group_writer.h"
 #include "app/made_types.h"
 #include "base/clock.h"
 #include "engine/engine.h"
@@ -30,12 +33,20 @@ class Pump {
   Pump(std::shared_ptr<const nfa::Network> network, engine::EngineOptions options,
        std::vector<adapters::SourceSettings> sources, state::StateBackend& backend, Sinks sinks, const Clock& clock);
 
-  /// Reads the saved state. The counts are for the log.
-  Result<engine::Engine::Restored> restore();
-  /// Offset of the last message of `source` that the saved state holds.
+  /// Reads the saved state, and the outbox from call number `outbox_next` on. The counts are for the log.
+  Result<engine::Engine::Restored> restore(std::uint64_t outbox_next);
+  /// Offset of the last message of `source` that was taken, in this run or before.
   std::optional<std::int64_t> position(const SourceId& source) const;
 
-  /// Decodes and matches it. Its sender is answered when that is done.
+  /// What the journal says was done. False for a source that the configuration does not have any more.
+  bool replay(const adapters::Message& message, bool future);
+  void replay_idle(const SourceId& source, std::int32_t partition);
+  void replay_advance(EventTime watermark) { engine_.advance(watermark); }
+
+  /// From now on everything is told to `writer`, which outlives the pump.
+  void write_to(GroupWriter& writer) { writer_ = &writer; }
+
+  /// Decodes and matches it, and hands on its receipt.
   void take(const adapters::Message& message);
   /// Handles and reports what take() has left (with several lanes). Call when nothing more is there to be taken.
   void flush() { engine_.flush(); }
@@ -44,8 +55,9 @@ class Pump {
   /// The input has ended for good.
   void finish() { engine_.finish(); }
 
-  /// Engine, positions and undelivered actions in one transaction.
-  Status save();
+  /// What has changed in the engine and the positions since the last call. The caller makes it durable, or does not
+  /// call it again.
+  state::WriteBatch changes();
   /// Returns how many rules kept their partial matches.
   std::size_t swap(std::shared_ptr<const nfa::Network> network);
 
@@ -64,13 +76,18 @@ class Pump {
   };
   using PartitionId = std::pair<SourceId, std::int32_t>;
 
-  void handle(const adapters::Message& message);
+  void reached(const SourcePosition& position);
+  /// Null when it is no event: then it is in the dead letters.
+  EventPtr decode(SourceState& source, const adapters::Message& message);
+  void drop_future(const Event& event, const adapters::Message& message);
+  void push(EventPtr event, const adapters::Message& message);
   SourceState& source_of(const SourceId& id) { return sources_.at(id); }
   EventPtr decode_again(const Event& event, std::string_view type);
   std::string late_detail(const Event& event, DropReason reason) const;
   void report(MatchPtr match);
 
   const Clock& clock_;
+  GroupWriter* writer_ = nullptr;
   state::StateBackend& backend_;
   Sinks sinks_;
   std::map<SourceId, SourceState> sources_;
@@ -79,7 +96,6 @@ class Pump {
   std::chrono::steady_clock::time_point started_;
   std::uint64_t messages_ = 0;
   MadeTypes made_types_;
-  state::WriteBatch unsaved_;  // of a save that failed, but for the outbox
   engine::Engine engine_;
 };
 

@@ -80,23 +80,12 @@ std::vector<std::string> rule_files(const std::string& path, TestFiles test_file
   return files;
 }
 
-Loaded load_rules(const std::string& path, TestFiles test_files, const std::vector<ActionSchema>& actions,
-                  const FieldPlan* before, bool texts) {
-  Loaded loaded;
-  std::vector<dsl::ast::File> trees;
-  for (const std::string& file : rule_files(path, test_files, loaded.diagnostics)) {
-    std::optional<std::string> text = read_rule_file(file);
-    if (!text) {
-      loaded.diagnostics.push_back(unreadable(file, "cannot read the rule file: " + std::string(std::strerror(errno))));
-      trees.push_back(dsl::unreadable(file));
-      continue;
-    }
-    dsl::Parsed parsed = dsl::parse(file, *std::move(text));
-    loaded.diagnostics.insert(loaded.diagnostics.end(), parsed.diagnostics.begin(), parsed.diagnostics.end());
-    trees.push_back(std::move(parsed.file));
-    loaded.files.push_back(file);
-  }
-  // What did parse is checked all the same: all mistakes of a set come in one go.
+namespace {
+
+/// Checks what was parsed as one set. What did parse is checked all the same where something did not: all mistakes of a
+/// set come in one go.
+void check(Loaded& loaded, std::vector<dsl::ast::File> trees, const std::vector<ActionSchema>& actions,
+           const FieldPlan* before, bool texts) {
   const bool readable = !has_errors(loaded.diagnostics);
   dsl::Checked checked = dsl::check(trees, {actions, texts}, before);
   loaded.diagnostics.insert(loaded.diagnostics.end(), checked.diagnostics.begin(), checked.diagnostics.end());
@@ -105,6 +94,60 @@ Loaded load_rules(const std::string& path, TestFiles test_files, const std::vect
   });
   if (readable) loaded.rules = std::move(checked.rules);
   release(std::move(trees));
+}
+
+void parse(const std::string& file, std::string text, Loaded& loaded, std::vector<dsl::ast::File>& trees) {
+  dsl::Parsed parsed = dsl::parse(file, std::move(text));
+  loaded.diagnostics.insert(loaded.diagnostics.end(), parsed.diagnostics.begin(), parsed.diagnostics.end());
+  trees.push_back(std::move(parsed.file));
+  loaded.files.push_back(file);
+}
+
+Diagnostic unreadable_file(const std::string& file) {
+  return unreadable(file, "cannot read the rule file: " + std::string(std::strerror(errno)));
+}
+
+}  // namespace
+
+Loaded load_rules(const std::string& path, TestFiles test_files, const std::vector<ActionSchema>& actions,
+                  const FieldPlan* before, bool texts) {
+  Loaded loaded;
+  std::vector<dsl::ast::File> trees;
+  for (const std::string& file : rule_files(path, test_files, loaded.diagnostics)) {
+    if (std::optional<std::string> text = read_rule_file(file)) {
+      parse(file, *std::move(text), loaded, trees);
+    } else {
+      loaded.diagnostics.push_back(unreadable_file(file));
+      trees.push_back(dsl::unreadable(file));
+    }
+  }
+  check(loaded, std::move(trees), actions, before, texts);
+  return loaded;
+}
+
+std::vector<state::RuleText> read_rules(const std::string& path, TestFiles test_files, Diagnostics& diagnostics) {
+  std::vector<state::RuleText> files;
+  for (const std::string& file : rule_files(path, test_files, diagnostics)) {
+    std::string name = fs::path(file).filename().string();
+    if (std::optional<std::string> text = read_rule_file(file)) {
+      files.push_back({std::move(name), *std::move(text)});
+    } else {
+      diagnostics.push_back(unreadable_file(file));
+    }
+  }
+  return files;
+}
+
+Loaded check_rules(const std::string& path, std::vector<state::RuleText> files,
+                   const std::vector<ActionSchema>& actions, const FieldPlan* before) {
+  Loaded loaded;
+  std::vector<dsl::ast::File> trees;
+  std::error_code failed;
+  const bool one_file = fs::is_regular_file(path, failed);
+  for (state::RuleText& file : files) {
+    parse(one_file ? path : (fs::path(path) / file.name).string(), std::move(file.text), loaded, trees);
+  }
+  check(loaded, std::move(trees), actions, before, false);
   return loaded;
 }
 

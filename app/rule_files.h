@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dsl/check.h"
+#include "state/journal.h"
 
 namespace cepd::app {
 
@@ -27,6 +28,13 @@ std::vector<std::string> rule_files(const std::string& path, TestFiles test_file
 
 /// Nothing, with errno set, when the file cannot be read.
 std::optional<std::string> read_rule_file(const std::string& path);
+
+/// The files' names, without the directory, and their texts. A file that cannot be read is a diagnostic.
+std::vector<state::RuleText> read_rules(const std::string& path, TestFiles test_files, Diagnostics& diagnostics);
+
+/// What load_rules() makes of them. `path`: where they are from, for messages.
+Loaded check_rules(const std::string& path, std::vector<state::RuleText> files,
+                   const std::vector<ActionSchema>& actions, const FieldPlan* before);
 
 /// Reads one file, or every *.rules file of a directory (not below it), as one set. A path that cannot be read is a
 /// diagnostic. texts: CheckOptions::texts.

@@ -1,6 +1,7 @@
 #include "app/settings.h"
 
 #include "actions/open.h"
+#include "state/journal.h"
 #include "state/open.h"
 
 namespace cepd::app {
@@ -72,6 +73,12 @@ const OptionTable& daemon_table() {
         .default_text = "64MiB",
         .help = "Most bytes between the sources and matching.",
         .min = 65'536},
+       {.name = "delivery",
+        .type = OptionType::kChoice,
+        .default_text = "after_durable",
+        .help = "When an action is called: once its call is stored, with all that led to it; or immediate, before, for "
+                "the lowest latency. After a crash immediate may call it again, with the same idempotency key.",
+        .choices = {"after_durable", "immediate"}},
        {.name = "stop_timeout",
         .type = OptionType::kDuration,
         .default_text = "5s",
@@ -99,7 +106,8 @@ const OptionTable& reload_table() {
 }  // namespace
 
 std::vector<OptionTable> all_option_tables() {
-  std::vector<OptionTable> tables{rules_table(), state::option_table(), engine_table(), daemon_table(), reload_table()};
+  std::vector<OptionTable> tables{rules_table(),  state::option_table(), state::journal_option_table(),
+                                  engine_table(), daemon_table(),        reload_table()};
   for (auto more : {adapters::option_tables(), actions::option_tables()}) {
     tables.insert(tables.end(), more.begin(), more.end());
   }
@@ -113,9 +121,11 @@ Settings load_settings(const std::string& file, Diagnostics& diagnostics) {
   const config::Node& root = settings.root;
   // The top level has sections only: a table without rows refuses everything else with a suggestion.
   const OptionTable top{"", "", {}};
-  config::read_options(&root, top, {"rules", "state", "engine", "daemon", "reload", "sources", "actions"}, diagnostics);
+  config::read_options(&root, top, {"rules", "state", "journal", "engine", "daemon", "reload", "sources", "actions"},
+                       diagnostics);
   settings.rules = config::read_options(root.find("rules"), rules_table(), {}, diagnostics);
   settings.state = config::read_options(root.find("state"), state::option_table(), {}, diagnostics);
+  settings.journal = config::read_options(root.find("journal"), state::journal_option_table(), {}, diagnostics);
   settings.engine = config::read_options(root.find("engine"), engine_table(), {}, diagnostics);
   settings.daemon = config::read_options(root.find("daemon"), daemon_table(), {}, diagnostics);
   settings.reload = config::read_options(root.find("reload"), reload_table(), {}, diagnostics);

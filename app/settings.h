@@ -14,7 +14,7 @@ namespace cepd::app {
 
 struct Settings {
   config::Node root;
-  config::Options rules, engine, daemon, reload, state;
+  config::Options rules, engine, daemon, reload, state, journal;
   std::vector<ActionSchema> action_schemas;  ///< what DO may name under this configuration
 };
 

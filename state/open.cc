@@ -121,9 +121,8 @@ const config::OptionTable& option_table() {
           {.name = "interval",
            .type = OptionType::kDuration,
            .default_text = "10s",
-           .help = "Time between two saves. After a crash a file source reads again what came since the last one; what "
-                   "came over "
-                   "HTTP, MQTT or standard input since then is lost (a stop with SIGTERM loses nothing).",
+           .help = "Time between two checkpoints. After a crash what came since the last one is taken once more: from "
+                   "the files, and from the journal what came over HTTP, MQTT or standard input.",
            .min = 10'000,
            .max = 86'400'000'000},
           {.name = "map_size",

@@ -9,6 +9,9 @@
 namespace cepd::state {
 namespace {
 
+/// In Space::kDelivered: the number of the next call, sealed.
+constexpr std::string_view kReachedKey = "next";
+
 void write(Writer& writer, const std::vector<OutboxArgument>& arguments) {
   writer.number(arguments.size());
   for (const OutboxArgument& argument : arguments) {
@@ -66,33 +69,107 @@ std::string key_of(std::uint64_t sequence) {
 
 }  // namespace
 
-Status Outbox::load(StateBackend& backend) {
+Status Outbox::load(StateBackend& backend, std::uint64_t next) {
   const std::lock_guard lock(mutex_);
   CEPD_CHECK(next_sequence_ == 1);
   CEPD_TRY(backend.scan(Space::kOutbox, {}, [this](std::string_view key, std::string_view value) -> Status {
     std::optional<OutboxRecord> record = decode(key, value);
     if (!record) return error(Errc::kCorrupt, "a stored action call does not read back");
-    next_sequence_ = record->sequence + 1;
+    stored_below_ = record->sequence + 1;
     queues_[record->action].waiting.emplace(record->sequence, std::move(*record));
     return {};
   }));
+  auto reached = backend.get(Space::kDelivered, kReachedKey);
+  if (!reached) return std::move(reached).error();
+  if (*reached) {
+    const auto body = unseal(kReachedKey, **reached);
+    Reader in(body ? *body : std::string_view());
+    const std::uint64_t number = in.number();
+    if (!body || !in.at_end() || number < stored_below_)
+      return error(Errc::kCorrupt, "the stored number of the next action call does not read back");
+    stored_below_ = number;
+  }
+  next_sequence_ = next;
+  handed_below_ = durable_below_ = std::max(stored_below_, next);
   changed_.notify_all();
   return {};
+}
+
+void Outbox::attach(Committer& committer, DeliverWhen when) {
+  const std::lock_guard lock(mutex_);
+  committer_ = &committer;
+  when_ = when;
 }
 
 void Outbox::add(OutboxRecord record) {
   const std::lock_guard lock(mutex_);
   record.sequence = next_sequence_++;
+  if (record.sequence < stored_below_) return;
   Queue& queue = queues_[record.action];
-  unsaved_.emplace(record.sequence, &queue);
+  new_.emplace(record.sequence, &queue);
   queue.waiting.emplace(record.sequence, std::move(record));
+  if (when_ == DeliverWhen::kAtOnce) changed_.notify_all();
+}
+
+CommitTicket Outbox::hand_over(WriteBatch batch) {
+  const std::lock_guard lock(mutex_);
+  CEPD_CHECK(committer_ != nullptr);
+  for (const auto& [sequence, queue] : new_) {
+    auto record = queue->waiting.find(sequence);
+    if (record == queue->waiting.end()) record = queue->held.find(sequence);
+    batch.put(Space::kOutbox, key_of(sequence), encode(record->second));
+  }
+  new_.clear();
+  const bool more = next_sequence_ > handed_below_;
+  if (more) {
+    handed_below_ = next_sequence_;
+    Writer number;
+    number.number(handed_below_);
+    batch.put(Space::kDelivered, std::string(kReachedKey), seal(kReachedKey, number.take()));
+  }
+  // Under the lock: a worker that finishes one of these calls must not be before them.
+  const CommitTicket ticket = committer_->add(std::move(batch));
+  if (more) handed_over_.emplace_back(ticket, handed_below_);
+  return ticket;
+}
+
+bool Outbox::has_new() const {
+  const std::lock_guard lock(mutex_);
+  return next_sequence_ > handed_below_;
+}
+
+std::uint64_t Outbox::next_sequence() const {
+  const std::lock_guard lock(mutex_);
+  return next_sequence_;
+}
+
+bool Outbox::behind() const {
+  const std::lock_guard lock(mutex_);
+  return next_sequence_ < stored_below_;
+}
+
+void Outbox::catch_up() {
+  const std::lock_guard lock(mutex_);
+  next_sequence_ = std::max(next_sequence_, stored_below_);
+}
+
+void Outbox::durable(CommitTicket through) {
+  const std::lock_guard lock(mutex_);
+  for (; !handed_over_.empty() && handed_over_.front().first <= through; handed_over_.pop_front())
+    durable_below_ = handed_over_.front().second;
+  for (; !marks_.empty() && marks_.front().first <= through; marks_.pop_front()) --marks_.front().second->unmarked;
   changed_.notify_all();
+}
+
+bool Outbox::may_take(const Queue& queue) const {
+  if (queue.waiting.empty() || queue.unmarked >= kMostUnmarked) return false;
+  return when_ == DeliverWhen::kAtOnce || queue.waiting.begin()->first < durable_below_;
 }
 
 std::optional<OutboxRecord> Outbox::take(const std::string& action, std::stop_token stop) {
   std::unique_lock lock(mutex_);
   Queue& queue = queues_[action];
-  changed_.wait(lock, stop, [&queue] { return !queue.waiting.empty(); });
+  changed_.wait(lock, stop, [&] { return may_take(queue); });
   if (stop.stop_requested()) return std::nullopt;
   const auto held = queue.held.insert(queue.waiting.extract(queue.waiting.begin())).position;
   return held->second;
@@ -102,9 +179,13 @@ void Outbox::finish(const std::string& action, std::uint64_t sequence) {
   const std::lock_guard lock(mutex_);
   Queue& queue = queues_[action];
   CEPD_CHECK(queue.held.erase(sequence) + queue.waiting.erase(sequence) == 1);
-  // Unsaved and in no batch under way: it never reaches the disk. Otherwise it may be there, or come there yet.
-  const bool unsaved = unsaved_.erase(sequence) > 0;
-  if (!unsaved || sequence < saving_below_) finished_.push_back(sequence);
+  // One that was not handed over never reaches the disk; that its number was reached does.
+  if (new_.erase(sequence) == 0 && committer_ != nullptr) {
+    WriteBatch mark;
+    mark.erase(Space::kOutbox, key_of(sequence));
+    ++queue.unmarked;
+    marks_.emplace_back(committer_->add(std::move(mark)), &queue);
+  }
   changed_.notify_all();
 }
 
@@ -115,25 +196,6 @@ void Outbox::put_back(const std::string& action, std::uint64_t sequence) {
   CEPD_CHECK(!record.empty());
   queue.waiting.insert(std::move(record));
   changed_.notify_all();
-}
-
-void Outbox::save(WriteBatch& batch) {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [sequence, queue] : unsaved_) {
-    auto record = queue->waiting.find(sequence);
-    if (record == queue->waiting.end()) record = queue->held.find(sequence);
-    batch.put(Space::kOutbox, key_of(sequence), encode(record->second));
-  }
-  for (const std::uint64_t sequence : finished_) batch.erase(Space::kOutbox, key_of(sequence));
-  saving_below_ = next_sequence_;
-  saving_finished_ = finished_.size();
-}
-
-void Outbox::saved() {
-  const std::lock_guard lock(mutex_);
-  unsaved_.erase(unsaved_.begin(), unsaved_.lower_bound(saving_below_));
-  finished_.erase(finished_.begin(), finished_.begin() + static_cast<std::ptrdiff_t>(saving_finished_));
-  saving_finished_ = 0;
 }
 
 std::size_t Outbox::size_locked() const {

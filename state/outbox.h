@@ -3,18 +3,22 @@
 /// when done.
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "state/backend.h"
+#include "state/committer.h"
 
 namespace cepd::state {
 
@@ -36,25 +40,48 @@ struct OutboxRecord {
   std::string match_json;  ///< the match as `cepd replay` prints it, events as positions
 };
 
-/// Thread-safe. The pump adds and saves; delivery workers take and finish.
+/// How many calls of one action are given out before it is stored that earlier ones were delivered: so many may be
+/// repeated after a crash.
+inline constexpr std::size_t kMostUnmarked = 1'024;
+
+enum class DeliverWhen : std::uint8_t {
+  kDurable,  ///< a call is given out once it is stored, with all that led to it
+  kAtOnce,   ///< before: lowest latency; after a crash it may be given out again, with the same idempotency key
+};
+
+/// Thread-safe. The pump adds and hands over; delivery workers take and finish. Without a committer (tests) everything
+/// is given out at once and nothing is stored.
+///
+/// Life: load(), then what a replay of the journal adds, attach(), then what is new.
 class Outbox {
  public:
-  /// Reads the undelivered calls of an earlier run. Before the first add(). Errors: kCorrupt, and those of scan().
-  Status load(StateBackend& backend);
+  /// Reads the calls that an earlier run stored and did not deliver. add() goes on with number `next`, which is that of
+  /// the checkpoint that the run goes on from: what it adds below the number that the earlier run had reached was
+  /// stored then, and is here or delivered, so it is left out. Errors: kCorrupt, and those of the backend.
+  Status load(StateBackend& backend, std::uint64_t next = 1);
+  /// From now on changes are stored. The committer outlives every call but the getters.
+  void attach(Committer& committer, DeliverWhen when);
 
   void add(OutboxRecord record);
+  /// Gives `batch` and what was added since the last call to the committer, as one. Requires attach().
+  CommitTicket hand_over(WriteBatch batch);
+  bool has_new() const;                 ///< added and not handed over
+  std::uint64_t next_sequence() const;  ///< of the next call that is added
+  /// Whether add() has not yet reached the number that the earlier run had.
+  bool behind() const;
+  /// Go on from that number: the earlier run's calls cannot be made again.
+  void catch_up();
+
+  /// The committer's tickets up to `through` are durable.
+  void durable(CommitTicket through);
 
   /// The oldest waiting call of `action` that no worker holds, or none when `stop` was asked for. Blocks until there is
-  /// one.
+  /// one that may be given out.
   std::optional<OutboxRecord> take(const std::string& action, std::stop_token stop);
-  /// `sequence` was delivered or is given up for good: it will not be saved or taken again.
+  /// `sequence` was delivered or is given up for good: it will not be taken again, and this is stored.
   void finish(const std::string& action, std::uint64_t sequence);
   /// `sequence` goes back to the front of its action's queue.
   void put_back(const std::string& action, std::uint64_t sequence);
-
-  /// Adds to `batch` what changed since the last save that succeeded; call saved() once the batch is durable.
-  void save(WriteBatch& batch);
-  void saved();
 
   std::size_t size() const;  ///< not finished
   std::size_t size(const std::string& action) const;
@@ -68,18 +95,24 @@ class Outbox {
   struct Queue {
     std::map<std::uint64_t, OutboxRecord> waiting;
     std::map<std::uint64_t, OutboxRecord> held;
+    std::size_t unmarked = 0;  ///< finished, which is not durable
     std::size_t size() const { return waiting.size() + held.size(); }
   };
   std::size_t size_locked() const;
+  bool may_take(const Queue& queue) const;
 
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // taken before the committer's
   std::condition_variable_any changed_;
   std::map<std::string, Queue, std::less<>> queues_;
   std::uint64_t next_sequence_ = 1;
-  std::map<std::uint64_t, const Queue*> unsaved_;  ///< not finished and not known to be durable
-  std::uint64_t saving_below_ = 0;                 ///< unsaved ones below this may have become durable
-  std::vector<std::uint64_t> finished_;            ///< possibly stored, to be erased
-  std::size_t saving_finished_ = 0;                ///< how many of them, from the front, the last save() erases
+  std::uint64_t stored_below_ = 1;  // the number that the earlier run had reached
+  Committer* committer_ = nullptr;
+  DeliverWhen when_ = DeliverWhen::kAtOnce;
+  std::map<std::uint64_t, const Queue*> new_;                       // not handed over and not finished
+  std::uint64_t handed_below_ = 1;                                  // up to here everything was handed over
+  std::deque<std::pair<CommitTicket, std::uint64_t>> handed_over_;  // not durable: ticket, calls below this number
+  std::uint64_t durable_below_ = 1;
+  std::deque<std::pair<CommitTicket, Queue*>> marks_;  // not durable
 };
 
 }  // namespace cepd::state

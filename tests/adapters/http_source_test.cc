@@ -127,7 +127,7 @@ TEST_CASE("http source: what is no array and what is nothing") {
   CHECK(server.post(" \n ")->status == 400);
   CHECK(server.post("\n\n", "application/x-ndjson")->status == 400);
   CHECK(server.queue.size() == 0);
-  CHECK(server.client->Get("/events")->status == 404);
+  CHECK(server.client->Get("/other")->status == 404);
   CHECK(server.client->Get("/healthz")->status == 200);
   // One that is no array is the decoder's to refuse.
   CHECK(server.post("nonsense")->status == 200);
@@ -179,6 +179,13 @@ TEST_CASE("http source: 503 when it takes too long, and the events stay taken") 
   CHECK(late->body.starts_with("{\"error\":\""));
   CHECK(server.queue.size() == 2);
   server.store(0ms);  // nobody waits for these receipts any more
+}
+
+TEST_CASE("http source: says what was taken") {
+  Server server(100, {}, 9);
+  CHECK(server.client->Get("/events")->body == "{\"next\":10}\n");
+  CHECK(server.post("[{},{}]")->status == 200);
+  CHECK(server.client->Get("/events")->body == "{\"next\":12}\n");
 }
 
 TEST_CASE("http source: a stop lets what was taken become durable, and answers 503 where it does not") {

@@ -184,7 +184,7 @@ class CepdTest(unittest.TestCase):
         config = {
             "rules": {"directory": "rules"},
             "state": {"directory": "state"},
-            "daemon": {"run_directory": "run", "dead_letter": "out/dead_letter.jsonl"},
+            "daemon": {"run_directory": "run", "dead_letter": "out/dead_letter.jsonl", "log_level": "debug"},
         }
         for name, options in sections.items():
             config[name] = {**config.get(name, {}), **options}
@@ -196,11 +196,13 @@ class CepdTest(unittest.TestCase):
         return {"type": "file", "path": name, "follow": True, **more}
 
     def saved(self):
-        """Waits until two saves have begun and ended after this call: the first may have been under way before."""
-        data = self.directory / "state" / "data.mdb"
-        for number in ("first", "second"):
-            before = data.stat().st_mtime_ns
-            wait_until(lambda: data.stat().st_mtime_ns != before, f"the {number} save of the state")
+        """Waits until two checkpoints have been finished after this call: the first may have been under way before."""
+
+        def finished():
+            return self.daemons[-1].log().count(" is finished: ")
+
+        before = finished()
+        wait_until(lambda: finished() >= before + 2, "two checkpoints")
 
     # The program
 

@@ -150,18 +150,24 @@ class FullState(CepdTest):
         self.rules("RULE big KEY k MATCH a THEN b[x = a.x] WITHIN 1h", name="big.rules")
         self.rules('RULE seen MATCH c WITHIN 1h DO file()', name="seen.rules")
         self.events()
-        self.configure(sources={"input": self.follow()}, state={"map_size": "1MiB", "interval": "20ms"},
-                       actions={"file": {"path": "out/actions.jsonl"}})
+        settings = {"sources": {"input": self.follow()}, "state": {"map_size": "1MiB", "interval": "20ms"},
+                    "actions": {"file": {"path": "out/actions.jsonl"}}}
+        self.configure(**settings)
         daemon = self.run_daemon()
         self.events(*({"type": "a", "ts": i, "k": i, "x": "y" * 5000} for i in range(400)))
         daemon.wait_log(r"\[error\] the state was not saved, it will be tried again: ")
         daemon.wait_log("no input is taken until the state can be saved")
         # What cannot be kept is not taken: it waits in the source.
         self.events({"type": "c", "ts": 1000})
-        # Partial matches of a rule that is gone leave room.
-        (self.directory / "rules/big.rules").unlink()
-        self.assertEqual(self.cepd("reload", "--config", self.config_file).returncode, 0)
-        daemon.wait_log("the state was saved, input goes on")
+        reload = self.cepd("reload", "--config", self.config_file)
+        self.assertEqual(reload.returncode, 1)
+        self.assertIn("reload refused: the state cannot be saved", reload.stderr)
+        self.assertEqual(daemon.end(signal.SIGKILL), -signal.SIGKILL)
+        # A larger map, and nothing is missing.
+        settings["state"]["map_size"] = "64MiB"
+        self.configure(**settings)
+        daemon = self.run_daemon()
+        daemon.wait_log(r"[1-9]\d* messages taken once more")
         self.wait_lines("actions.jsonl", 1, daemon)
         self.saved()
         self.assertEqual(daemon.end(signal.SIGKILL), -signal.SIGKILL)

@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <chrono>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -45,13 +47,27 @@ std::size_t stored(StateBackend& backend) {
   return count;
 }
 
-/// A save that succeeds.
-void save(Outbox& outbox, StateBackend& backend) {
-  WriteBatch batch;
-  outbox.save(batch);
-  REQUIRE(backend.commit(batch).has_value());
-  outbox.saved();
-}
+/// An outbox whose changes go to `backend`, as in the daemon.
+struct Stored {
+  explicit Stored(StateBackend& backend, std::uint64_t next = 1, DeliverWhen when = DeliverWhen::kDurable)
+      : committer(
+            backend, {.max_wait = std::chrono::microseconds(0)},
+            {.durable = [this](const Commit& done) { outbox.durable(done.through); }, .failed = {}, .recovered = {}}) {
+    REQUIRE(outbox.load(backend, next).has_value());
+    outbox.attach(committer, when);
+  }
+  /// Hands over what is new and waits until all is durable and known to be.
+  void save() {
+    outbox.hand_over({});
+    WriteBatch last;
+    last.put(Space::kRules, "end", "");
+    REQUIRE(committer.wait_durable(committer.add(std::move(last)),
+                                   std::chrono::steady_clock::now() + std::chrono::seconds(30)));
+  }
+
+  Outbox outbox;
+  Committer committer;
+};
 
 std::string take_key(Outbox& outbox, const std::string& action) {
   const auto taken = outbox.take(action, {});
@@ -112,103 +128,131 @@ TEST_CASE("outbox: take waits for a call and ends when asked to stop") {
   CHECK(outbox.size("alert") == 1);
 }
 
-TEST_CASE("outbox: what was saved loads as it was, held or not") {
+TEST_CASE("outbox: what was stored loads as it was, held or not") {
   const auto backend = memory_backend();
-  Outbox outbox;
-  for (const char* key : {"1", "2", "3"}) outbox.add(record("alert", key));
-  OutboxRecord bare;
-  bare.action = "log";
-  bare.time = kMinTime;
-  outbox.add(bare);
-  const auto held = outbox.take("alert", {});
-  save(outbox, *backend);
-
-  Outbox loaded;
-  REQUIRE(loaded.load(*backend).has_value());
-  CHECK(loaded.size() == 4);
-  CHECK(text(*loaded.take("alert", {})) == text(*held));
-  CHECK(text(*loaded.take("alert", {})) == text(*outbox.take("alert", {})));
-  CHECK(text(*loaded.take("alert", {})) == text(*outbox.take("alert", {})));
-  CHECK(text(*loaded.take("log", {})) == text(*outbox.take("log", {})));
+  std::vector<std::string> before;
+  {
+    Stored first(*backend);
+    for (const char* key : {"1", "2", "3"}) first.outbox.add(record("alert", key));
+    OutboxRecord bare;
+    bare.action = "log";
+    bare.time = kMinTime;
+    first.outbox.add(bare);
+    first.save();
+    for (const char* action : {"alert", "alert", "alert", "log"})
+      before.push_back(text(*first.outbox.take(action, {})));
+  }
+  Stored second(*backend, 5);
+  CHECK(second.outbox.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(text(*second.outbox.take(i < 3 ? "alert" : "log", {})) == before[i]);
   // New calls come after the loaded ones, on disk too.
-  loaded.add(record("alert", "5"));
-  save(loaded, *backend);
+  second.outbox.add(record("alert", "5"));
+  second.save();
   CHECK(stored(*backend) == 5);
-  CHECK(loaded.take("alert", {})->sequence == 5);
+  CHECK(second.outbox.take("alert", {})->sequence == 5);
 }
 
-TEST_CASE("outbox: finished calls leave the disk with the next save") {
+TEST_CASE("outbox: a call is given out when it is durable, or at once where that is asked for") {
   const auto backend = memory_backend();
-  Outbox outbox;
-  for (const char* key : {"1", "2"}) outbox.add(record("alert", key));
-  save(outbox, *backend);
-  outbox.finish("alert", outbox.take("alert", {})->sequence);
-  CHECK(stored(*backend) == 2);
-  save(outbox, *backend);
-  CHECK(stored(*backend) == 1);
-  outbox.finish("alert", 2);  // given up without a worker
-  save(outbox, *backend);
+  std::stop_source stopped;
+  stopped.request_stop();
+  {
+    Stored calls(*backend);
+    calls.outbox.add(record("alert", "1"));
+    CHECK(calls.outbox.has_new());
+    std::jthread worker([&](const std::stop_token& stop) {
+      if (const auto taken = calls.outbox.take("alert", stop)) {
+        CHECK(stored(*backend) == 1);
+        calls.outbox.finish("alert", taken->sequence);
+      }
+    });
+    calls.save();
+    CHECK_FALSE(calls.outbox.has_new());
+    CHECK(calls.outbox.wait_empty(std::chrono::steady_clock::now() + std::chrono::seconds(30)));
+  }
+  CHECK(stored(*backend) == 0);  // the mark is committed at the committer's end
+  Stored at_once(*backend, 2, DeliverWhen::kAtOnce);
+  at_once.outbox.add(record("alert", "2"));
+  CHECK(take_key(at_once.outbox, "alert") == "2");
   CHECK(stored(*backend) == 0);
-  CHECK(outbox.size() == 0);
 }
 
-TEST_CASE("outbox: a call finished before the first save is never stored") {
-  Outbox outbox;
-  outbox.add(record("alert", "1"));
-  outbox.finish("alert", outbox.take("alert", {})->sequence);
-  WriteBatch batch;
-  outbox.save(batch);
-  CHECK(batch.empty());
+TEST_CASE("outbox: a call finished before it was handed over is not stored, and not made again") {
+  const auto backend = memory_backend();
+  {
+    Stored calls(*backend, 1, DeliverWhen::kAtOnce);
+    calls.outbox.add(record("alert", "1"));
+    calls.outbox.finish("alert", calls.outbox.take("alert", {})->sequence);
+    CHECK(calls.outbox.has_new());
+    calls.save();
+    CHECK(stored(*backend) == 0);
+  }
+  Stored again(*backend, 1);
+  CHECK(again.outbox.behind());
+  again.outbox.add(record("alert", "1"));
+  CHECK_FALSE(again.outbox.behind());
+  CHECK(again.outbox.size() == 0);
+  again.outbox.add(record("alert", "2"));
+  CHECK(again.outbox.size() == 1);
 }
 
-TEST_CASE("outbox: a call finished while it is being saved is erased by the next save") {
+TEST_CASE("outbox: what a replay makes again is left out, delivered or not") {
+  const auto backend = memory_backend();
+  {
+    Stored first(*backend);
+    for (const char* key : {"1", "2", "3", "4"}) first.outbox.add(record("alert", key));
+    first.save();
+    first.outbox.finish("alert", 2);
+    first.outbox.finish("alert", 4);
+  }
+  CHECK(stored(*backend) == 2);
+  // From a checkpoint behind the first call.
+  Stored second(*backend, 2);
+  for (const char* key : {"2", "3", "4", "5"}) second.outbox.add(record("alert", key));
+  CHECK(second.outbox.next_sequence() == 6);
+  second.save();
+  for (const char* key : {"1", "3", "5"}) CHECK(take_key(second.outbox, "alert") == key);
+  CHECK(second.outbox.size() == 3);
+  // One that does not come to all of them goes on behind them.
+  Stored third(*backend, 2);
+  third.outbox.add(record("alert", "2"));
+  CHECK(third.outbox.behind());
+  third.outbox.catch_up();
+  CHECK(third.outbox.next_sequence() == 6);
+}
+
+TEST_CASE("outbox: no more calls are given out than may be repeated, until it is stored that they were delivered") {
   const auto backend = memory_backend();
   Outbox outbox;
-  outbox.add(record("alert", "1"));
-  WriteBatch batch;
-  outbox.save(batch);
-  outbox.finish("alert", outbox.take("alert", {})->sequence);
-  outbox.add(record("alert", "2"));
-  outbox.add(record("alert", "3"));
-  outbox.finish("alert", outbox.take("alert", {})->sequence);
-  REQUIRE(backend->commit(batch).has_value());
-  outbox.saved();
-  CHECK(stored(*backend) == 1);
-  save(outbox, *backend);
-  CHECK(stored(*backend) == 1);
-  Outbox loaded;
-  REQUIRE(loaded.load(*backend).has_value());
-  CHECK(take_key(loaded, "alert") == "3");
-  WriteBatch nothing;
-  outbox.save(nothing);
-  CHECK(nothing.empty());
-}
-
-TEST_CASE("outbox: a save that failed is made up for by the next") {
-  const auto backend = memory_backend();
-  Outbox outbox;
-  outbox.add(record("alert", "1"));
-  outbox.add(record("alert", "2"));
-  save(outbox, *backend);
-  outbox.add(record("alert", "3"));
-  outbox.add(record("alert", "4"));
-  outbox.finish("alert", 1);
-  WriteBatch lost;
-  outbox.save(lost);
-  outbox.finish("alert", 2);
-  outbox.finish("alert", 3);
-  save(outbox, *backend);
-  Outbox loaded;
-  REQUIRE(loaded.load(*backend).has_value());
-  CHECK(loaded.size() == 1);
-  CHECK(take_key(loaded, "alert") == "4");
+  std::atomic<bool> blocked = false;
+  std::promise<void> go_on;
+  auto wait = go_on.get_future();
+  Committer committer(*backend, {.max_wait = std::chrono::microseconds(0)},
+                      {.durable =
+                           [&](const Commit& done) {
+                             if (blocked) wait.wait();
+                             outbox.durable(done.through);
+                           },
+                       .failed = {},
+                       .recovered = {}});
+  outbox.attach(committer, DeliverWhen::kAtOnce);
+  for (std::size_t i = 0; i <= kMostUnmarked; ++i) outbox.add(record("alert", std::to_string(i)));
+  REQUIRE(committer.wait_durable(outbox.hand_over({}), std::chrono::steady_clock::now() + std::chrono::seconds(30)));
+  blocked = true;
+  for (std::size_t i = 0; i < kMostUnmarked; ++i) outbox.finish("alert", outbox.take("alert", {})->sequence);
+  auto last = std::async(std::launch::async, [&] { return take_key(outbox, "alert"); });
+  CHECK(last.wait_for(std::chrono::milliseconds(1)) == std::future_status::timeout);
+  go_on.set_value();
+  CHECK(last.get() == std::to_string(kMostUnmarked));
 }
 
 TEST_CASE("outbox: records cut or altered are kCorrupt") {
   const auto good = memory_backend();
-  Outbox outbox;
-  outbox.add(record("alert", "1"));
-  save(outbox, *good);
+  {
+    Stored calls(*good);
+    calls.outbox.add(record("alert", "1"));
+    calls.save();
+  }
   std::string key, value;
   const Status scanned = good->scan(Space::kOutbox, {}, [&](std::string_view k, std::string_view v) -> Status {
     key = k;
@@ -231,6 +275,13 @@ TEST_CASE("outbox: records cut or altered are kCorrupt") {
   }
   CHECK(load(key, value + "x").has_error());
   CHECK(load(key.substr(1), value).has_error());
+  // The number that was reached must not be below that of a stored call.
+  WriteBatch reached;
+  const auto number = good->get(Space::kDelivered, "next");
+  REQUIRE((number.has_value() && number->has_value()));
+  reached.put(Space::kDelivered, "next", (*number)->substr(0, (*number)->size() - 1) + "\x01");
+  REQUIRE(good->commit(reached).has_value());
+  CHECK(Outbox().load(*good).has_error());
 }
 
 TEST_CASE("outbox: wait_empty gives up at its deadline") {
@@ -244,8 +295,9 @@ TEST_CASE("outbox: wait_empty gives up at its deadline") {
 TEST_CASE("outbox: several workers and a saving pump deliver each call once") {
   constexpr int kCalls = 2'000;
   const auto backend = memory_backend();
-  Outbox outbox;
   std::vector<int> delivered(kCalls, 0);
+  Stored calls(*backend);
+  Outbox& outbox = calls.outbox;
   {
     std::vector<std::jthread> workers;
     for (int i = 0; i < 3; ++i) {
@@ -264,10 +316,11 @@ TEST_CASE("outbox: several workers and a saving pump deliver each call once") {
     }
     for (int i = 0; i < kCalls; ++i) {
       outbox.add(record("alert", std::to_string(i)));
-      if (i % 50 == 0) save(outbox, *backend);
+      if (i % 50 == 0) outbox.hand_over({});
     }
+    outbox.hand_over({});
     CHECK(outbox.wait_empty(std::chrono::steady_clock::now() + std::chrono::seconds(60)));
-    save(outbox, *backend);
+    calls.save();
   }
   CHECK(stored(*backend) == 0);
   CHECK((delivered == std::vector<int>(kCalls, 1)));
