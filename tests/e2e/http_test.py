@@ -4,6 +4,7 @@ import fcntl
 import http.client
 import json
 import os
+import signal
 import threading
 
 import cepd_e2e
@@ -174,6 +175,34 @@ class HttpSource(CepdTest):
         pair, = self.wait_lines("pair.jsonl", 1, daemon)
         self.assertEqual([e["offset"] for es in pair["match"]["events"].values() for e in es], [0, 1])
         self.assertEqual(daemon.end(), 0)
+
+    def test_what_was_answered_is_there_after_a_kill(self):
+        self.settings(state={"interval": "1h"})
+        daemon = self.run_daemon()
+        self.assertEqual(self.send([self.event("a"), self.event("a", k=2)])[0], 200)
+        self.assertEqual(daemon.end(signal.SIGKILL), -signal.SIGKILL)
+        daemon = self.run_daemon()
+        daemon.wait_log("2 messages taken once more")
+        self.assertEqual(self.send([self.event("b"), self.event("b", k=2)])[0], 200)
+        self.assertEqual(self.seen(4, daemon), [0, 1, 2, 3])
+        self.wait_lines("pair.jsonl", 2, daemon)
+        self.assertEqual(daemon.end(), 0)
+
+    def test_full_disk_is_waited_for_and_nothing_is_lost(self):
+        self.settings(state={"interval": "1h"})
+        daemon = self.run_daemon({"CEPD_FAULT": "commit=ENOSPC@8x3"})
+        for count in range(1, 9):
+            # One of them waits until there is room; none is answered that is not stored.
+            self.assertEqual(self.send(self.event(k=count))[0], 200)
+        daemon.wait_log(r"\[error\] the state was not saved, it will be tried again: ")
+        daemon.wait_log("the state was saved, input goes on")
+        self.assertEqual(daemon.log().count("no input is taken until the state can be saved"), 1)
+        self.seen(8, daemon)
+        self.assertEqual(daemon.end(signal.SIGKILL), -signal.SIGKILL)
+        daemon = self.run_daemon()
+        daemon.wait_log("8 messages taken once more")
+        self.assertEqual(daemon.end(), 0)
+        self.seen(8, daemon)
 
     def test_accepted_events_are_matched_before_a_stop_ends(self):
         daemon = self.run_daemon()
