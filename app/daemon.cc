@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::size_t kBatch = 512;
 constexpr std::chrono::milliseconds kTick{200};
+/// Of a checkpoint, between two batches of messages: about half a millisecond's work.
+constexpr std::size_t kHandedOver = std::size_t{128} << 10;
 
 std::string joined(const Diagnostics& diagnostics) {
   std::string out;
@@ -248,17 +250,22 @@ Status Daemon::run() {
     const bool failing = writer_->failing().has_value();
     if (failing || !writer_->wait_room(clock_.steady() + kTick)) {
       if (failing && signals_.take_reload()) reload();
-      if (saving_) writer_->wait_checkpoint(*saving_, clock_.steady() + kTick);
+      if (saving_) {
+        writer_->wait_checkpoint(*saving_, clock_.steady() + kTick);
+      } else if (failing) {
+        writer_->wait_room(clock_.steady() + kTick);
+      }
       continue;
     }
     input_ended = sources_finished();  // asked before the queue is: what was put in by then is taken below
-    take_messages(input_ended ? std::chrono::milliseconds(0) : kTick);
+    take_messages(input_ended || handing_over_ ? std::chrono::milliseconds(0) : kTick);
     if (input_ended && batch_.empty()) break;
     input_ended = false;
     if (signals_.take_reload()) reload();
     pump_->tick();
     writer_->commit(false);
-    if (saving_ && writer_->wait_checkpoint(*saving_, {})) saving_.reset();
+    if (handing_over_) hand_over(kHandedOver);
+    if (saving_ && !handing_over_ && writer_->wait_checkpoint(*saving_, {})) saving_.reset();
     if (!saving_ && (save_due_ || clock_.steady() - last_save_ >= interval)) save();
   }
   return stop(input_ended);
@@ -271,14 +278,25 @@ void Daemon::save() {
   dead_letter_->flush();
   late_->flush();
   pump_->flush();
-  state::WriteBatch changes = pump_->changes();
+  state::WriteBatch changes = pump_->begin_save();
   if (unsaved_rules_) put_rules(changes, *std::exchange(unsaved_rules_, std::nullopt));
-  saving_ = writer_->begin_checkpoint(std::move(changes));
+  saving_ = writer_->begin_checkpoint();
+  writer_->add_to_checkpoint(std::move(changes));
+  handing_over_ = true;
+}
+
+/// Gives the next part of the checkpoint under way to the writer.
+void Daemon::hand_over(std::size_t most_bytes) {
+  state::WriteBatch part;
+  handing_over_ = pump_->save_some(part, most_bytes);
+  writer_->add_to_checkpoint(std::move(part));
+  if (!handing_over_) writer_->complete_checkpoint();
 }
 
 bool Daemon::wait_saved() {
   while (saving_) {
-    if (writer_->wait_checkpoint(*saving_, clock_.steady() + kTick)) {
+    if (handing_over_) hand_over(kHandedOver);
+    if (!handing_over_ && writer_->wait_checkpoint(*saving_, clock_.steady() + kTick)) {
       saving_.reset();
     } else if (writer_->failing()) {
       return false;

@@ -45,6 +45,7 @@ class Daemon {
   ReloadOutcome try_reload();
   /// Begins a checkpoint, unless one is under way; then it is due as soon as that is finished.
   void save();
+  void hand_over(std::size_t most_bytes);
   /// True once no checkpoint is under way; false when it cannot be written now.
   bool wait_saved();
   bool sources_finished() const;
@@ -71,6 +72,7 @@ class Daemon {
   /// Rule files that the next checkpoint stores.
   std::optional<std::vector<state::RuleText>> unsaved_rules_;
   std::optional<std::uint64_t> saving_;  ///< the checkpoint under way
+  bool handing_over_ = false;            ///< not all of it has been given to the writer
   bool save_due_ = false;
   bool ready_ = false;  ///< the service manager was told
   std::uint64_t reloads_ = 0;

@@ -118,15 +118,16 @@ void GroupWriter::works_again() {
   if (failed_.exchange(false)) spdlog::info("the state was saved, input goes on");
 }
 
-std::uint64_t GroupWriter::begin_checkpoint(state::WriteBatch state) {
+std::uint64_t GroupWriter::begin_checkpoint() {
   append_open();
   has_entries_ = true;
   commit(false);
-  const std::uint64_t number = checkpoints_->begin(journal_->last(), outbox_.next_sequence());
-  checkpoints_->add(std::move(state));
+  return checkpoints_->begin(journal_->last(), outbox_.next_sequence());
+}
+
+void GroupWriter::complete_checkpoint() {
   checkpoints_->finish();
   committer_->hurry();
-  return number;
 }
 
 std::optional<Error> GroupWriter::failing() const {

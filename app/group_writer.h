@@ -53,8 +53,11 @@ class GroupWriter {
   /// False while commits fail or too much waits for the disk: no input may be taken. Waits until `deadline` for true.
   bool wait_room(std::chrono::steady_clock::time_point deadline) { return committer_->wait_room(deadline); }
 
-  /// A checkpoint of all that was done so far; `state` is what has changed since the one before. Its number.
-  std::uint64_t begin_checkpoint(state::WriteBatch state);
+  /// Begins a checkpoint of all that was done so far. Its number. What has changed since the one before is added to it,
+  /// in any number of calls, and then it is complete.
+  std::uint64_t begin_checkpoint();
+  void add_to_checkpoint(state::WriteBatch state) { checkpoints_->add(std::move(state)); }
+  void complete_checkpoint();
   bool wait_checkpoint(std::uint64_t number, std::chrono::steady_clock::time_point deadline) {
     return checkpoints_->wait_finished(number, deadline);
   }

@@ -169,9 +169,9 @@ void Pump::tick() {
   writer_->advance(watermark);
 }
 
-state::WriteBatch Pump::changes() {
+state::WriteBatch Pump::begin_save() {
   state::WriteBatch batch;
-  engine_.save(batch);
+  engine_.begin_save();
   for (const auto& [id, partition] : partitions_) {
     state::Writer record;
     record.signed_number(partition.position);

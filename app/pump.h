@@ -55,9 +55,11 @@ class Pump {
   /// The input has ended for good.
   void finish() { engine_.finish(); }
 
-  /// What has changed in the engine and the positions since the last call. The caller makes it durable, or does not
-  /// call it again.
-  state::WriteBatch changes();
+  /// Begins to hand over what has changed in the engine and the positions since the last time, as it is now; the caller
+  /// makes it durable. The first part is returned; save_some() appends the next one, a little over `most_bytes`, and
+  /// is false with the last. Messages may be taken in between.
+  state::WriteBatch begin_save();
+  bool save_some(state::WriteBatch& batch, std::size_t most_bytes) { return engine_.save_some(batch, most_bytes); }
   /// Returns how many rules kept their partial matches.
   std::size_t swap(std::shared_ptr<const nfa::Network> network);
 
