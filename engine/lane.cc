@@ -382,13 +382,17 @@ void Lane::put(const KeyProbe& probe, std::unique_ptr<KeyPart> owned, EventTime 
   const bool changed = std::exchange(part.changed_slot, UINT32_MAX) != UINT32_MAX;
   if (changed && options_.track_changes) mark_changed(part);
   if (part.of_prefix()) {
-    part.level = rules_->prefixes()[part.prefix()].level;
-    after(static_cast<PrefixState&>(part));
+    auto& waiting = static_cast<PrefixState&>(part);
+    const nfa::Prefix& prefix = rules_->prefixes()[part.prefix()];
+    waiting.level = prefix.level;
+    waiting.most_own = most_own(*part.entry, prefix.root);
+    after(waiting);
     return;
   }
   auto& state = static_cast<KeyState&>(part);
   state.level = rules_->levels[state.owner];
   if (runtimes_[state.owner].take_over(state, watermark) && options_.track_changes) mark_changed(state);
+  runtimes_[state.owner].note_own(state);
   after(state);
   forget_emptied();
 }

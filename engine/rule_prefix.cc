@@ -33,6 +33,11 @@ std::vector<SetPart> RuleRuntime::parts_of(const KeyState& key) const {
   return parts;
 }
 
+void RuleRuntime::note_own(const KeyState& key) const {
+  const std::uint64_t own = own_at_most(key);
+  each_prefix(key, [&](PrefixState& state, const Taken&) { state.most_own = std::max(state.most_own, own); });
+}
+
 /// At most so many wait there. `own`: of the rule's runs.
 std::uint64_t RuleRuntime::count_in_prefix(const KeyState& key, std::uint64_t own) const {
   std::uint64_t count = 0;
@@ -45,11 +50,10 @@ std::uint64_t RuleRuntime::count_in_prefix(const KeyState& key, std::uint64_t ow
 
 /// What no other rule reads need not be kept beyond what this one has dropped.
 void RuleRuntime::cut_own_prefixes(KeyState& key, const Alive& alive) const {
-  bool own = true;
-  each_prefix(key, [&](PrefixState& state, const Taken&) {
-    own = own && prefixes_[state.prefix()].readers() == 1;
-    if (own) state.set.cut_dead(alive);
-  });
+  for (std::uint32_t at = prefix_; at != nfa::Prefix::kNone && prefixes_[at].readers() == 1;
+       at = prefixes_[at].parent) {
+    if (PrefixState* state = key.entry->find_prefix(at)) state->set.cut_dead(alive);
+  }
 }
 
 /// The marks, where something is about to be dropped at `now`. They are about first events up to then.

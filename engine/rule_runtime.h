@@ -74,6 +74,8 @@ class RuleRuntime {
   std::uint64_t partial_matches(const KeyState& key, EventTime watermark, MatchWalk& walk) const;
   /// Drops those of the oldest first events where there are too many.
   void keep_under_cap(KeyState& key, EventTime now, Workspace& work);
+  /// Tells the prefixes how much the rule holds by itself.
+  void note_own(const KeyState& key) const;
   /// Of what the rule holds by itself, without what waits in the prefix.
   static std::uint64_t own_at_most(const KeyState& key);
   /// First events before it are nothing to the rule any more.

@@ -55,6 +55,12 @@ class Counting {
     return out;
   }
 
+  std::map<std::string, std::uint64_t> over_cap() const {
+    std::map<std::string, std::uint64_t> out;
+    for (const engine::RuleCounts& rule : engine_->counts()) out[rule.rule] = rule.over_cap;
+    return out;
+  }
+
  private:
   void make() {
     engine_ = std::make_unique<Engine>(
@@ -150,6 +156,37 @@ TEST_CASE("prefixes: each rule has its own cap") {
   CHECK(engine.take() == Matches{{"all", 3}});
   engine.push("C", 12);
   CHECK(engine.take() == Matches{{"three", 3}});
+}
+
+TEST_CASE("prefixes: the cap counts what a rule holds behind the prefix after a restart too") {
+  engine::EngineOptions options = tracked();
+  options.max_partial_matches = 3;
+  const std::string rules = "RULE three MATCH A THEN B+ THEN C WITHIN 1h AFTER MATCH NO SKIP";
+  Counting engine(rules, options);
+  engine.push("A", 0);
+  engine.push("B", 1);
+  engine.restart(rules);
+  for (int i = 0; i < 3; ++i) {
+    engine.push("A", 2 + i);
+    engine.restart(rules);
+  }
+  engine.push("C", 9);
+  CHECK(engine.take().empty());
+}
+
+TEST_CASE("prefixes: at the cap a rule leaves what others with the same longer prefix have") {
+  engine::EngineOptions options;
+  options.max_partial_matches = 2;
+  Counting engine(
+      "RULE one MATCH A THEN B THEN C WITHIN 1h AFTER MATCH NO SKIP "
+      "RULE two MATCH A THEN B THEN C[v > 5] WITHIN 1h AFTER MATCH NO SKIP",
+      options);
+  for (int i = 0; i < 4; ++i) engine.push("A", i);
+  CHECK(engine.waiting() == Waiting{{"one", 2}, {"two", 2}});
+  CHECK(engine.over_cap() == Waiting{{"one", 2}, {"two", 2}});
+  engine.push("B", 5);
+  engine.push("C", 6, {{"v", Value::integer(9)}});
+  CHECK(engine.take() == Matches{{"one", 2}, {"two", 2}});
 }
 
 TEST_CASE("prefixes: over reloads a rule that is new sees only what comes, and the others keep what they have") {
