@@ -64,7 +64,7 @@ Marks& RuleRuntime::note_dropped(KeyState& key, EventTime now) const {
 
 /// Marks are about runs and about what waits in the prefix: without these they are of no use.
 void RuleRuntime::forget_marks_of_nothing(KeyState& key, EventTime now, const Workspace& work) const {
-  if (!key.runs.empty() || work.joins_prefix || !key.rare || key.rare->marks.empty()) return;
+  if (!key.runs.empty() || work.joining != 0 || !key.rare || key.rare->marks.empty()) return;
   if (now >= key.marked_until || !waits_in_prefix(key)) key.rare->marks = {};
 }
 

@@ -36,7 +36,7 @@ RuleRuntime::RuleRuntime(const nfa::Network& network, const nfa::Prefixes& prefi
 
 void RuleRuntime::handle(KeyState& key, const Offer& offer, Workspace& work) {
   if (trace_ != nullptr) trace_->event(key.key(), offer);
-  work.joins_prefix = offer.joins_prefix;
+  work.joining = offer.joins_prefix ? offer.event()->sequence : 0;
   evaluator_.advance(key, offer, work.completed, work.scratch);
   const EventTime now = offer.event()->time;
   finish(key, now, work);
@@ -234,7 +234,7 @@ void RuleRuntime::report_listed(KeyState& key, EventTime now, Workspace& work) {
 void RuleRuntime::drop(KeyState& key, std::span<const Bound> taken, EventTime now, Workspace& work) {
   if (rule().policy == plan::Policy::kNoSkip) return;
   if (evaluator_.sets()) {
-    if (!key.runs.empty() || work.joins_prefix || waits_in_prefix(key)) {
+    if (!key.runs.empty() || work.joining != 0 || waits_in_prefix(key)) {
       mark_dropped(rule(), taken, note_dropped(key, now));
     }
     return;
@@ -262,7 +262,7 @@ void RuleRuntime::forget_dropped(KeyState& key, EventTime now, Workspace& work) 
     return run.set.empty();
   });
   cut_own_prefixes(key, alive);
-  if (key.runs.empty() && !work.joins_prefix && !waits_in_prefix(key)) {
+  if (key.runs.empty() && work.joining == 0 && !waits_in_prefix(key)) {
     marks = {};
   } else if (marks.size() >= marks.forget_at) {
     forget_marks(key, alive, work);
@@ -273,6 +273,9 @@ void RuleRuntime::forget_dropped(KeyState& key, EventTime now, Workspace& work) 
 void RuleRuntime::forget_marks(KeyState& key, const Alive& alive, Workspace& work) const {
   Marks& marks = key.rare->marks;
   Sequences starts, used;
+  // The event at hand is held by the next one to look.
+  if (marks.used.contains(work.joining)) used.insert(work.joining);
+  if (marks.starts.contains(work.joining)) starts.insert(work.joining);
   const std::size_t cells = work.walk.each_cell(parts_of(key), alive, [&](const Cell& cell) {
     if (cell.event == nullptr) return;
     const std::uint64_t sequence = cell.event->sequence;

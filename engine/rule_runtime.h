@@ -27,10 +27,10 @@ struct Workspace {
   MatchWalk walk;
   Layers layers;
   Preferred preferred;
-  bool joins_prefix = false;  // Offer
+  std::uint64_t joining = 0;  // sequence of the event at hand where Offer::joins_prefix; 0: it is not so
 
   void clear() {
-    joins_prefix = false;
+    joining = 0;
     completed.clear();
     expired.clear();
     scratch.release();

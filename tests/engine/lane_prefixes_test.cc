@@ -127,6 +127,21 @@ TEST_CASE("prefixes: what one rule takes or drops is the others' all the same") 
   CHECK(engine.take().empty());
 }
 
+TEST_CASE("prefixes: an event that a match has used begins no other, however many were before it") {
+  for (const std::string policy :
+       {"", "AFTER MATCH CONSUME", "AFTER MATCH SKIP PAST LAST", "AFTER MATCH SKIP TO NEXT"}) {
+    for (const bool share : {true, false}) {
+      CAPTURE(policy);
+      CAPTURE(share);
+      engine::EngineOptions options;
+      options.share_prefixes = share;
+      Counting engine("RULE r MATCH A THEN A WITHIN 1h " + policy, options);
+      for (int i = 0; i < 1'000; ++i) engine.push("A", i / 3);
+      CHECK(engine.take() == Matches{{"r", policy.ends_with("NEXT") ? 999 : 500}});
+    }
+  }
+}
+
 TEST_CASE("prefixes: each rule has its own WITHIN") {
   Counting engine(
       "RULE long MATCH A THEN B WITHIN 1h AFTER MATCH NO SKIP RULE short MATCH A THEN B WITHIN 10s AFTER MATCH NO "
