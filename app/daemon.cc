@@ -400,7 +400,7 @@ void Daemon::log_summary() const {
                engine.waiting());
   std::size_t quiet = 0;
   for (const engine::RuleCounts& rule : engine.counts()) {
-    if (rule.matches + rule.timeouts + rule.by_having + rule.by_policy + rule.partial_matches == 0) {
+    if (rule.matches + rule.timeouts + rule.by_having + rule.by_policy + rule.partial_matches + rule.over_cap == 0) {
       ++quiet;
       continue;
     }

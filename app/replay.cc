@@ -119,7 +119,10 @@ int replay_command(const ReplayArguments& arguments) {
     return kFailed;
   }
   std::vector<engine::RuleCounts> costs;
-  if (arguments.costs) costs = replay.run.engine().counts();
+  if (arguments.costs) {
+    replay.run.engine().flush();
+    costs = replay.run.engine().counts();
+  }
   replay.run.finish();
   replay.flush();
   print_summary(replay);

@@ -195,17 +195,8 @@ class ExprPrinter {
 };
 
 void append_test(std::string& out, const plan::EventTest& test, const FieldPlan& fields) {
-  const char* between = "";
-  if (test.types.any) {
-    out += "*";
-    between = " | ";
-  }
-  for (const TypeId id : test.types.ids) {
-    out += between;
-    out += quoted_if_needed(fields.type(id).name);
-    between = " | ";
-  }
-  between = " KEY ";
+  out += print(test.types, fields);
+  const char* between = " KEY ";
   for (const plan::FieldRef& ref : test.key) {
     out += between;
     append_property(out, ref);
@@ -298,6 +289,15 @@ std::string print_sequence(const plan::Rule& rule, const plan::Sequence& sequenc
 std::string print(const plan::Expr& expr) {
   std::string out;
   ExprPrinter(out).print(expr);
+  return out;
+}
+
+std::string print(const plan::Types& types, const FieldPlan& fields) {
+  std::vector<std::string> names;
+  for (const TypeId id : types.ids) names.push_back(quoted_if_needed(fields.type(id).name));
+  std::sort(names.begin(), names.end());
+  std::string out = types.any ? "*" : "";
+  for (const std::string& name : names) out += (out.empty() ? "" : " | ") + name;
   return out;
 }
 

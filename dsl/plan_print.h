@@ -11,6 +11,9 @@ namespace cepd::dsl {
 /// `emit0`, `count(#1)`; `@time` and `@type` are the event's own. Constants are filled in; parentheses are complete.
 std::string print(const plan::Expr& expr);
 
+/// `a | b`, in the order of names, which is the same in every set of rules; `*` first.
+std::string print(const plan::Types& types, const FieldPlan& fields);
+
 /// What decides which matches the rule has, one part a line.
 std::string print_pattern(const plan::Rule& rule, const FieldPlan& fields);
 

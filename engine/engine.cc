@@ -482,6 +482,7 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
     }
     return {};
   }));
+  for (Lane& lane : impl_->lanes) lane.keep_all_under_cap(impl_->order.watermark());
   CEPD_TRY(backend.scan(Space::kPending, {}, [&](std::string_view, std::string_view record) -> Status {
     auto event = decode_waiting(record, impl_->network().fields());
     if (!event) return std::move(event).error();

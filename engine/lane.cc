@@ -397,6 +397,25 @@ void Lane::put(const KeyProbe& probe, std::unique_ptr<KeyPart> owned, EventTime 
   forget_emptied();
 }
 
+void Lane::keep_all_under_cap(EventTime watermark) {
+  for (KeyTable& table : tables_) {
+    table.each([&](KeyEntry& entry) {
+      // What a rule holds may go with it.
+      const std::vector<KeyEntry::OfOwner> parts(entry.parts().begin(), entry.parts().end());
+      for (const KeyEntry::OfOwner& part : parts) {
+        if (part.owner >= KeyPart::kPrefix) {
+          keep_under_cap(static_cast<PrefixState&>(*part.part), watermark);
+        } else if (part.waits) {
+          auto& state = static_cast<KeyState&>(*part.part);
+          runtimes_[part.owner].keep_under_cap(state, watermark, work_);
+          after(state);
+        }
+      }
+    });
+  }
+  forget_emptied();
+}
+
 std::vector<std::unique_ptr<KeyEntry>> Lane::take_keys() {
   std::vector<std::unique_ptr<KeyEntry>> out;
   for (KeyTable& table : tables_) {

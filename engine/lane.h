@@ -72,6 +72,8 @@ class Lane {
 
   /// Puts a part of a key in place, restored or of an earlier set of rules. Requires that it is not there yet.
   void put(const KeyProbe& probe, std::unique_ptr<KeyPart> part, EventTime watermark);
+  /// After put(): what is too much for EngineOptions::max_partial_matches, which may have been larger, is dropped.
+  void keep_all_under_cap(EventTime watermark);
   /// What waits in the rule's prefixes becomes its own, one by one: it will have none. Before take_keys().
   void leave_prefix(std::uint32_t rule, EventTime watermark);
   /// Gives up all keys, with their parts by the owners that they had here.

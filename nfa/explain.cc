@@ -4,6 +4,7 @@
 #include <boost/algorithm/string/join.hpp>
 #include <boost/algorithm/string/replace.hpp>
 
+#include "dsl/plan_print.h"
 #include "nfa/chain_text.h"
 
 namespace cepd::nfa {
@@ -17,12 +18,7 @@ class Names {
   Names(const Network& network, std::size_t rule)
       : fields_(network.fields()), rule_(network.rules().rules[rule]), automaton_(network.automaton(rule)) {}
 
-  std::string types(const plan::Types& types) const {
-    std::vector<std::string> names;
-    if (types.any) names.emplace_back("*");
-    for (const TypeId id : types.ids) names.push_back(quoted_if_needed(fields_.type(id).name));
-    return boost::algorithm::join(names, " | ");
-  }
+  std::string types(const plan::Types& types) const { return dsl::print(types, fields_); }
   const plan::Element& element(plan::ElementId id) const { return rule_.elements[static_cast<std::size_t>(id)]; }
   const State& state(StateId id) const { return automaton_.states[static_cast<std::size_t>(id)]; }
   std::string element_text(plan::ElementId id) const {

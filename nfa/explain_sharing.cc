@@ -28,10 +28,9 @@ std::string names_of(const Network& network, const std::vector<std::uint32_t>& r
 std::string event_text(const Network& network, const Prefix& prefix) {
   const plan::EventTest& test =
       network.rules().rules[prefix.rule].elements[static_cast<std::size_t>(prefix.element)].test;
-  std::vector<std::string> types, conditions;
-  for (const TypeId type : test.types.ids) types.push_back(network.fields().type(type).name);
+  std::vector<std::string> conditions;
   for (const plan::ExprPtr& condition : test.conditions) conditions.push_back(dsl::print(*condition));
-  const std::string type = boost::algorithm::join(types, " or ");
+  const std::string type = dsl::print(test.types, network.fields());
   return conditions.empty() ? type : type + "[" + boost::algorithm::join(conditions, " AND ") + "]";
 }
 

@@ -72,7 +72,7 @@ std::string identity_text(const plan::Rule& rule, const plan::EventTest& test, c
   out += prefix.any ? " any" : "";
   out += prefix.shadow ? " shadow" : "";
   for (const FieldPath& path : rule.key) out += '\n' + to_string(path);
-  for (const TypeId type : test.types.ids) out += "\ntype " + fields.type(type).name;
+  out += "\ntypes " + dsl::print(test.types, fields);
   for (const plan::FieldRef& ref : test.key) {
     out += "\nkey " + std::to_string(static_cast<int>(ref.property)) + to_string(ref.path);
   }

@@ -212,6 +212,22 @@ TEST_CASE("engine: events held back by max_delay are saved and restored") {
   CHECK(engine.seen == Seen{"pair@3 A:0 B:1"});
 }
 
+TEST_CASE("engine: what a rule means does not depend on which types other rules name first") {
+  const auto backend = state::memory_backend();
+  const std::string rule = "RULE u MATCH a|b THEN c WITHIN 1h ON TIMEOUT RULE v MATCH a|b THEN d WITHIN 1h ";
+  Watched before(network_of(rule), tracked());
+  before.push("a", 0, 0);
+  save_to(*before, *backend);
+  Watched after(network_of("RULE t MATCH d THEN b THEN a WITHIN 1h " + rule), tracked());
+  const auto restored = after->restore(*backend, test::unread);
+  REQUIRE(restored.has_value());
+  CHECK(restored->keys == 2);
+  CHECK(restored->dropped == 0);
+  after.push("c", 1, 1);
+  after.push("d", 2, 2);
+  CHECK(after.seen == Seen{"u@1 a|b#1:0 c:1", "v@2 a|b#1:0 d:2"});
+}
+
 TEST_CASE("engine: stored partial matches of a rule that changed are dropped and erased") {
   const auto backend = state::memory_backend();
   Watched before(network_of(kPair), tracked());

@@ -43,6 +43,7 @@ class Counting {
     REQUIRE(engine_->restore(*backend, test::unread).has_value());
   }
 
+  void set_cap(std::size_t cap) { options_.max_partial_matches = cap; }
   std::map<std::string, int> take() { return std::exchange(matches_, {}); }
   std::uint64_t bytes() const {
     std::uint64_t sum = 0;
@@ -187,6 +188,17 @@ TEST_CASE("prefixes: the cap counts what a rule holds behind the prefix after a 
   }
   engine.push("C", 9);
   CHECK(engine.take().empty());
+}
+
+TEST_CASE("prefixes: a cap that is lower after a restart holds for all at once") {
+  engine::EngineOptions options = tracked();
+  options.max_partial_matches = 4;
+  const std::string rules = kAll + "RULE long MATCH A THEN D THEN B WITHIN 1h AFTER MATCH NO SKIP";
+  Counting engine(rules, options);
+  for (int i = 0; i < 4; ++i) engine.push("A", i);
+  engine.set_cap(2);
+  engine.restart(rules);
+  CHECK(engine.waiting() == Waiting{{"all", 2}, {"long", 2}});
 }
 
 TEST_CASE("prefixes: at the cap a rule leaves what others with the same longer prefix have") {
