@@ -50,6 +50,7 @@ engine::EngineOptions engine_options(const Settings& settings) {
 GroupWriterOptions writer_options(const Settings& settings) {
   GroupWriterOptions options;
   options.commit.max_wait = settings.journal.duration("max_wait");
+  options.checkpoint.keep = static_cast<std::size_t>(settings.state.integer("keep"));
   options.checkpoint.journal_retain = settings.journal.duration("retain");
   options.checkpoint.journal_retain_bytes = static_cast<std::uint64_t>(settings.journal.integer("retain_bytes"));
   if (settings.daemon.text("delivery") == "immediate") options.deliver = state::DeliverWhen::kAtOnce;

@@ -125,6 +125,13 @@ const config::OptionTable& option_table() {
                    "the files, and from the journal what came over HTTP, MQTT or standard input.",
            .min = 10'000,
            .max = 86'400'000'000},
+          {.name = "keep",
+           .type = OptionType::kInteger,
+           .default_text = "10",
+           .help = "How many checkpoints can be gone back to with `cepd state rollback`. Each keeps what the next one "
+                   "overwrote.",
+           .min = 1,
+           .max = 1'000},
           {.name = "map_size",
            .type = OptionType::kBytes,
            .default_text = "4GiB",

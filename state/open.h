@@ -10,7 +10,8 @@
 
 namespace cepd::state {
 
-/// `state:` in the configuration: backend, directory, interval (between saves), map_size (LMDB's largest size).
+/// `state:` in the configuration: backend, directory, interval (between checkpoints), keep (how many), map_size (LMDB's
+/// largest size).
 const config::OptionTable& option_table();
 
 /// Creates the directory where it is missing, locks it, opens the backend and checks its format version.

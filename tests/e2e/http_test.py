@@ -108,6 +108,9 @@ class HttpSource(CepdTest):
         # What is taken is answered only when it is stored: each waits in a thread of its own.
         answers, senders = [], []
 
+        def event():
+            return self.event(ts=1)  # whichever comes first, none is late
+
         def send(body):
             senders.append(threading.Thread(target=lambda: answers.append(self.send(body))))
             senders[-1].start()
@@ -116,14 +119,14 @@ class HttpSource(CepdTest):
             send("x" * 60_000)
 
         def full():
-            send(self.event())
+            send(event())
             return [body for status, body in answers if status == 429]
 
         for body in wait_until(full, "429"):
             self.assertEqual(json.loads(body), {"error": "the queue is full"})
         # All or none, and good manners: when to come again.
-        self.assertEqual(self.send([self.event(), self.event()])[0], 429)
-        self.assertEqual(self.retry_after(self.event()), "1")
+        self.assertEqual(self.send([event(), event()])[0], 429)
+        self.assertEqual(self.retry_after(event()), "1")
 
         stop = threading.Event()
 
@@ -143,7 +146,7 @@ class HttpSource(CepdTest):
                 sender.join()
             accepted = [status for status, _ in answers].count(200)
             self.assertEqual(accepted + [status for status, _ in answers].count(429), len(senders))
-            self.assertEqual(self.send(self.event())[0], 200)
+            self.assertEqual(self.send(event())[0], 200)
             # None of the refused ones came through, and their numbers were not used up.
             seen = self.seen(accepted - 2, daemon)
             self.assertEqual(seen, sorted(set(seen)))

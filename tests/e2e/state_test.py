@@ -56,6 +56,16 @@ class State(CepdTest):
             self.assertEqual([line["id"] for line in json_lines(self.directory / f"out/{rule}.jsonl")],
                              [match["match"] for match in replayed if match["rule"] == rule], rule)
 
+    def test_as_many_checkpoints_are_kept_as_asked_for(self):
+        self.configure(sources={"input": self.follow()}, state={"keep": 3})
+        for i in range(6):
+            daemon = self.run_daemon()
+            self.send(daemon, ("a", 1000 * i, i))
+            self.assertEqual(daemon.end(), 0)
+        done = self.state("verify")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.state("list").stdout.count("checkpoint "), 3)
+
     def test_a_cut_off_or_foreign_export_is_refused_and_leaves_no_state(self):
         self.stopped_with_state()
         exported = self.directory / "exported"
