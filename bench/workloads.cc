@@ -14,6 +14,7 @@ const std::vector<Workload>& workloads() {
       {"w8", "latency at half of the top speed", run_w8},
       {"load", "loading and reloading 1,000 to 100,000 rules", run_load},
       {"keys", "memory of a partial match on each of 1,000,000 keys", run_keys},
+      {"checkpoint", "what a checkpoint of 1,000,000 keys costs the events that go on", run_checkpoint},
       {"shares", "the time of W1, W2 and W3 by what it goes into", run_shares},
   };
   return kAll;

@@ -85,6 +85,7 @@ void run_w7(const Context& context);
 void run_w8(const Context& context);
 void run_load(const Context& context);
 void run_keys(const Context& context);
+void run_checkpoint(const Context& context);
 void run_shares(const Context& context);
 
 }  // namespace cepd::bench

@@ -28,12 +28,12 @@ struct KeyPart {
   static constexpr std::uint32_t kPrefix = 1U << 31;  ///< beside the number of a prefix in an `owner`
 
   KeyEntry* entry = nullptr;
-  std::uint32_t owner = 0;                  ///< index into RuleSet::rules; or kPrefix and one into nfa::Prefixes
-  std::uint32_t level = 1;                  ///< of the rule; at its deadlines it has its turn with the others of it
-  std::uint32_t due_slot = UINT32_MAX;      ///< in the due queue; UINT32_MAX: not there
-  std::uint32_t changed_slot = UINT32_MAX;  ///< in the list of what changed since the last save
-  std::uint32_t saving_slot = UINT32_MAX;   ///< in the list of what the save under way has not written yet
-  bool stored = false;                      ///< some save has written it
+  std::uint32_t owner = 0;              ///< index into RuleSet::rules; or kPrefix and one into nfa::Prefixes
+  std::uint32_t level = 1;              ///< of the rule; at its deadlines it has its turn with the others of it
+  std::uint32_t due_slot = UINT32_MAX;  ///< in the due queue; UINT32_MAX: not there
+  std::uint32_t changed_in = 0;         ///< the lane's list of what changed that it is in; 0: in none
+  std::uint32_t changed_slot = 0;       ///< its place there
+  bool stored = false;                  ///< some save has written it
 
   bool of_prefix() const { return (owner & kPrefix) != 0; }
   std::uint32_t prefix() const { return owner & ~kPrefix; }

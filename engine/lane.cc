@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "engine/footprint.h"
 #include "engine/snapshot.h"
 
@@ -346,7 +347,9 @@ void Lane::fire_before(EventTime limit, std::uint64_t step) {
 // ---- state ----
 
 void Lane::mark_changed(KeyPart& part) {
-  if (part.changed_slot != UINT32_MAX) return;
+  if (part.changed_in == changed_list_) return;
+  CEPD_CHECK(part.changed_in != saving_list_ || saving_.empty());  // it was written before it changed
+  part.changed_in = changed_list_;
   part.changed_slot = static_cast<std::uint32_t>(changed_.size());
   changed_.push_back(&part);
 }
@@ -379,7 +382,7 @@ void Lane::put(const KeyProbe& probe, std::unique_ptr<KeyPart> owned, EventTime 
   KeyPart& part = *owned;
   tables_[rules_->dispatch.table(rules_->rule_of(part.owner))].find_or_add(probe).add(std::move(owned));
   part.due_slot = UINT32_MAX;
-  const bool changed = std::exchange(part.changed_slot, UINT32_MAX) != UINT32_MAX;
+  const bool changed = std::exchange(part.changed_in, 0) != 0;
   if (changed && options_.track_changes) mark_changed(part);
   if (part.of_prefix()) {
     auto& waiting = static_cast<PrefixState&>(part);

@@ -160,7 +160,7 @@ class Lane {
   void mark_changed(KeyPart& part);
   // Saves (lane_save.cc).
   void before_change(KeyPart& part) {
-    if (part.saving_slot != UINT32_MAX) write(part);
+    if (part.changed_in == saving_list_ && !saving_.empty()) write(part);
   }
   void before_change_with_prefixes(KeyState& state);
   std::size_t write(KeyPart& part);
@@ -190,9 +190,10 @@ class Lane {
   DueQueue due_;
   Workspace work_;
   std::vector<PrefixCounts> prefix_counts_;  // by prefix
-  std::vector<KeyPart*> changed_;
-  std::vector<KeyPart*> saving_;  // of the save under way; null: written, or gone
-  std::size_t saving_left_ = 0;   // of these
+  std::vector<KeyPart*> changed_;            // null: gone
+  std::vector<KeyPart*> saving_;             // of the save under way; null: written, or gone
+  std::uint32_t changed_list_ = 2;           // KeyPart::changed_in of those in changed_
+  std::uint32_t saving_list_ = 1;            // of those in saving_
   state::WriteBatch written_;
   std::vector<std::pair<std::uint32_t, KeyEntry*>> emptied_;  // entries that may be empty, with their tables
   std::vector<std::string> gone_;                             // keys of records to be erased

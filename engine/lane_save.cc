@@ -11,14 +11,9 @@ namespace cepd::engine {
 using state::Space;
 
 void Lane::begin_save() {
+  // The parts themselves are not touched: there may be a million.
   saving_ = std::exchange(changed_, {});
-  saving_left_ = 0;
-  for (std::uint32_t slot = 0; slot < saving_.size(); ++slot) {
-    if (saving_[slot] == nullptr) continue;
-    saving_[slot]->changed_slot = UINT32_MAX;
-    saving_[slot]->saving_slot = slot;
-    ++saving_left_;
-  }
+  saving_list_ = changed_list_++;
   for (std::string& key : gone_) written_.erase(Space::kPartial, std::move(key));
   gone_.clear();
 }
@@ -38,14 +33,14 @@ std::size_t Lane::write(KeyPart& part) {
   const std::size_t bytes = key.size() + record.size();
   written_.put(Space::kPartial, std::move(key), std::move(record));
   part.stored = true;
-  saving_[std::exchange(part.saving_slot, UINT32_MAX)] = nullptr;
-  --saving_left_;
+  saving_[part.changed_slot] = nullptr;
+  part.changed_in = 0;
   return bytes;
 }
 
 /// A rule that takes an event may change what waits in its prefixes.
 void Lane::before_change_with_prefixes(KeyState& state) {
-  if (saving_left_ == 0) return;
+  if (saving_.empty()) return;
   before_change(state);
   const nfa::Prefixes& prefixes = rules_->prefixes();
   for (std::uint32_t at = prefixes.of_rule(state.owner); at != nfa::Prefix::kNone; at = prefixes[at].parent) {
@@ -55,8 +50,8 @@ void Lane::before_change_with_prefixes(KeyState& state) {
 
 /// The part goes.
 void Lane::forget(KeyPart& part) {
-  CEPD_CHECK(part.saving_slot == UINT32_MAX);  // it was written before it changed
-  if (part.changed_slot != UINT32_MAX) changed_[part.changed_slot] = nullptr;
+  CEPD_CHECK(part.changed_in != saving_list_ || saving_.empty());  // it was written before it changed
+  if (part.changed_in == changed_list_) changed_[part.changed_slot] = nullptr;
   if (part.stored) gone_.push_back(partial_key(rules_->id_of(part.owner), part.entry->canonical()));
 }
 
