@@ -12,7 +12,6 @@ namespace cepd::bench {
 namespace {
 
 constexpr std::size_t kBatch = 512, kHandedOver = std::size_t{128} << 10;  // as in app/daemon.cc
-const SourceId kSource("bench");
 
 /// A directory of its own for the environment.
 class Store {

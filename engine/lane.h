@@ -91,7 +91,6 @@ class Lane {
   /// Null: nobody. Requires that the rule has nothing under way.
   void set_trace(std::uint32_t rule, Trace* trace);
   RuleRuntime& runtime(std::uint32_t rule) { return runtimes_[rule]; }
-  const RuleRuntime& runtime(std::uint32_t rule) const { return runtimes_[rule]; }
   /// Adds what was counted since the lane was made, by rule.
   void add_counted(std::vector<RuleCounts>& counts) const;
   void add_partial_matches(std::vector<RuleCounts>& counts, EventTime watermark) const;

@@ -1,8 +1,5 @@
 #include "state/backend.h"
 
-#include <set>
-#include <utility>
-
 namespace cepd::state {
 
 std::string_view space_name(Space space) {
@@ -31,23 +28,6 @@ std::string_view space_name(Space space) {
       return "delivered";
   }
   return "?";
-}
-
-void WriteBatch::drop_overwritten() {
-  std::set<std::pair<Space, std::string_view>> later;
-  std::set<Space> cleared;
-  std::vector<bool> stays(changes_.size());
-  for (std::size_t i = changes_.size(); i-- > 0;) {
-    const Change& change = changes_[i];
-    if (cleared.contains(change.space)) continue;
-    stays[i] = change.kind == Change::Kind::kClear ? cleared.insert(change.space).second
-                                                   : later.emplace(change.space, change.key).second;
-  }
-  std::vector<Change> kept;
-  for (std::size_t i = 0; i < changes_.size(); ++i) {
-    if (stays[i]) kept.push_back(std::move(changes_[i]));
-  }
-  changes_ = std::move(kept);
 }
 
 std::size_t WriteBatch::bytes() const {

@@ -54,8 +54,6 @@ class WriteBatch {
   void truncate(std::size_t count) {
     changes_.erase(changes_.begin() + static_cast<std::ptrdiff_t>(count), changes_.end());
   }
-  /// Drops what later changes make of no effect.
-  void drop_overwritten();
   std::vector<Change> take() { return std::move(changes_); }
   const std::vector<Change>& changes() const { return changes_; }
   bool empty() const { return changes_.empty(); }
