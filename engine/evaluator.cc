@@ -256,8 +256,7 @@ void Evaluator::start(Step& step) {
 /// Takes the partial matches that wait in the prefix further, all at once.
 void Evaluator::continue_prefix(Step& step) {
   PrefixState& from = *step.offer.from;
-  const Taken before = from.taken_by(step.state.owner);
-  const SetPart part = from.part_above(before);
+  const SetPart part = from.part_above(from.taken_by(step.state.owner));
   if (part.head == nullptr || saturating_add(part.head->newest.time, *bound_) < step.event().time) return;
   Run run;
   run.state = nfa::StateId(static_cast<std::uint16_t>(prefix_->element));
@@ -265,12 +264,7 @@ void Evaluator::continue_prefix(Step& step) {
   step.takes.clear();
   const BranchSet moved = find_takes(run, false, step);
   if (step.takes.empty()) return;
-  if (moved != 0 && part.floor == 0 && prefix_->readers() == 1) {
-    run.set = std::exchange(from.set, {});
-  } else {
-    run.set = from.set.above(part.floor, from.count_above(before));
-    if (moved != 0) from.take(step.state.owner, {part.head->event->sequence, from.added});
-  }
+  run.set = from.take(step.state.owner, moved != 0, prefix_->readers() == 1);
   for (const Take& each : step.takes) take(run, each, true, step);
 }
 

@@ -106,7 +106,15 @@ Taken PrefixState::taken_by(std::uint32_t reader) const {
   return at != readers.end() && at->owner == reader ? at->taken : Taken{};
 }
 
-void PrefixState::take(std::uint32_t reader, const Taken& taken) {
+MatchSet PrefixState::take(std::uint32_t reader, bool for_good, bool only_one) {
+  const Taken before = taken_by(reader);
+  if (for_good && only_one && before.sequence == 0) return std::exchange(set, {});
+  MatchSet part = set.above(before.sequence, count_above(before));
+  if (for_good) note_taken(reader, {set.head()->event->sequence, added});
+  return part;
+}
+
+void PrefixState::note_taken(std::uint32_t reader, const Taken& taken) {
   auto at = place_of_reader(readers, reader);
   if (at == readers.end() || at->owner != reader) at = readers.insert(at, {reader, {}});
   at->taken = taken;

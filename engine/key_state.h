@@ -67,7 +67,10 @@ struct PrefixState final : KeyPart {
   std::uint32_t forget_at = 8;  ///< how many readers there may be before those of no use are looked for
 
   Taken taken_by(std::uint32_t reader) const;
-  void take(std::uint32_t reader, const Taken& taken);
+  void note_taken(std::uint32_t reader, const Taken& taken);
+  /// What the reader has not taken yet, to be continued. `for_good`: it is not to have it again; who is the `only_one`
+  /// to read takes it away then. Requires that there is some.
+  MatchSet take(std::uint32_t reader, bool for_good, bool only_one);
   /// Drops readers who have taken nothing of what there still is.
   void forget_readers();
   /// What was added since.

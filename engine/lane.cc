@@ -281,8 +281,11 @@ void Lane::handle(Item& item) {
   KeyState& state = fresh(item.rule, key.known == nullptr ? fresh_entry_ : *key.known);
   before_change_with_prefixes(state);
   runtime.handle(state, item.offer, work_);
-  if (item.offer.from != nullptr) see_to_prefixes_of(state);
-  if (!state.empty()) keep_fresh(entry_of(key));
+  if (!state.empty()) {
+    keep_fresh(entry_of(key));
+  } else if (item.offer.from != nullptr) {
+    see_to_prefixes_of(state);
+  }
 }
 
 KeyEntry& Lane::entry_of(EventKey& key) {

@@ -20,15 +20,8 @@ void Lane::handle(const PrefixItem& item, const EventPtr& event) {
   if (item.from != nullptr) {
     PrefixState& from = *item.from;
     before_change(from);
-    const Taken before = from.taken_by(owner);
-    const SetPart part = from.part_above(before);
-    if (part.head == nullptr) return;
-    if (!prefix.any && part.floor == 0 && rules_->prefixes()[prefix.parent].readers() == 1) {
-      taken = std::exchange(from.set, {});
-    } else {
-      taken = from.set.above(part.floor, from.count_above(before));
-      if (!prefix.any) from.take(owner, {part.head->event->sequence, from.added});
-    }
+    if (from.part_above(from.taken_by(owner)).head == nullptr) return;
+    taken = from.take(owner, !prefix.any, rules_->prefixes()[prefix.parent].readers() == 1);
     after(from);
   }
   if (state == nullptr) {

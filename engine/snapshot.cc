@@ -397,7 +397,7 @@ std::unique_ptr<PrefixState> decode_prefix(Reader& in, const StoredPlan& plan, c
     Taken taken;
     taken.sequence = in.number();
     taken.added = in.number();
-    if (owner != owners.end()) state->take(owner->second, taken);
+    if (owner != owners.end()) state->note_taken(owner->second, taken);
   }
   state->set = StateReader(in, plan, automaton, true).set();
   return state;
@@ -439,7 +439,7 @@ Result<StoredPart> decode_part(std::string_view record, const StoredPlan& plan, 
 void rename_readers(PrefixState& state, const std::function<std::optional<std::uint32_t>(std::uint32_t)>& owner_now) {
   const auto before = std::exchange(state.readers, {});
   for (const PrefixState::Reader& reader : before) {
-    if (const auto owner = owner_now(reader.owner)) state.take(*owner, reader.taken);
+    if (const auto owner = owner_now(reader.owner)) state.note_taken(*owner, reader.taken);
   }
 }
 
