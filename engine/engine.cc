@@ -43,6 +43,7 @@ struct Engine::Impl {
   std::vector<std::string>
       dropped_keys;                      // stored under rules that are gone or changed: to be erased with the next save
   std::vector<RuleRecord> rule_records;  // by rule
+  std::vector<std::uint64_t> prefix_since;  // by prefix: the least of its rules' RuleRecord::since, while parts are put
   bool rules_saved = false;
   state::WriteBatch to_save;  // of the save under way, beside what the lanes have
   bool saving = false;
@@ -94,11 +95,8 @@ struct Engine::Impl {
   /// anything of it.
   bool put(const KeyProbe& probe, std::unique_ptr<KeyPart> part) {
     if (part->of_prefix()) {
-      std::uint64_t oldest = UINT64_MAX;
-      rules->prefixes().each_rule(part->prefix(),
-                                  [&](std::uint32_t rule) { oldest = std::min(oldest, rule_records[rule].since); });
       auto& set = static_cast<PrefixState&>(*part).set;
-      set.cut(oldest);
+      set.cut(prefix_since[part->prefix()]);
       if (set.empty()) return false;
     }
     lanes[lane_of(part->owner, probe)].put(probe, std::move(part), order.watermark());
@@ -141,6 +139,17 @@ struct Engine::Impl {
   void set_since(std::uint32_t rule, std::uint64_t sequence) {
     rule_records[rule].since = sequence;
     for (Lane& lane : lanes) lane.runtime(rule).set_since(sequence);
+  }
+
+  /// After the last set_since(), before the first put().
+  void settle_since() {
+    prefix_since.assign(rules->prefixes().all().size(), UINT64_MAX);
+    for (std::uint32_t rule = 0; rule < rule_records.size(); ++rule) {
+      for (std::uint32_t at = rules->prefixes().of_rule(rule); at != nfa::Prefix::kNone;
+           at = rules->prefixes()[at].parent) {
+        prefix_since[at] = std::min(prefix_since[at], rule_records[rule].since);
+      }
+    }
   }
 
   Owners owners() const {
@@ -380,6 +389,7 @@ std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const Deco
       for (Lane& lane : before) lane.leave_prefix(same->second, impl_->order.watermark());
     }
   }
+  impl_->settle_since();
   const auto owner_now = [&](std::uint32_t owner) -> std::optional<std::uint32_t> {
     const auto same = now.find(old_rules->id_of(owner));
     return same == now.end() ? std::nullopt : std::optional(same->second);
@@ -462,12 +472,12 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
 
   CEPD_TRY(impl_->restore_rules(backend));
 
+  impl_->settle_since();
   const Owners owners = impl_->owners();
-  boost::unordered_flat_map<std::string, std::uint32_t> by_name;
-  for (const auto& [id, owner] : owners) by_name.emplace(partial_owner(id), owner);
   CEPD_TRY(backend.scan(Space::kPartial, {}, [&](std::string_view stored_key, std::string_view record) -> Status {
-    const auto owner = by_name.find(std::string(stored_key.substr(0, kPartialOwnerBytes)));
-    if (owner == by_name.end()) {
+    const std::optional<MatchId> id = owner_in(stored_key);
+    const auto owner = id ? owners.find(*id) : owners.end();
+    if (owner == owners.end()) {
       impl_->dropped_keys.emplace_back(stored_key);
       ++restored.dropped;
       return {};

@@ -300,16 +300,17 @@ void read_sequences(Reader& in, Sequences& sequences) {
 
 }  // namespace
 
-std::string partial_owner(const MatchId& owner) {
+std::string partial_key(const MatchId& owner, std::string_view key_id) {
   std::string out;
   append_ordered(out, owner);
+  append_ordered(out, hash_match_id(key_id));
   return out;
 }
 
-std::string partial_key(const MatchId& owner, std::string_view key_id) {
-  std::string out = partial_owner(owner);
-  append_ordered(out, hash_match_id(key_id));
-  return out;
+std::optional<MatchId> owner_in(std::string_view partial_key) {
+  constexpr std::size_t kHalf = sizeof(std::uint64_t);
+  if (partial_key.size() < 2 * kHalf) return std::nullopt;
+  return MatchId{state::read_ordered(partial_key), state::read_ordered(partial_key.substr(kHalf))};
 }
 
 std::string encode_plan(const FieldPlan& plan) {

@@ -26,9 +26,9 @@ inline constexpr std::string_view kRulesKey = "rules";
 
 /// Space::kPartial key: 16 bytes naming the owner (a rule as it was when its partial matches were made, by its
 /// fingerprint, or a prefix, by its identity), then 16 bytes naming the key.
-inline constexpr std::size_t kPartialOwnerBytes = 16;
-std::string partial_owner(const MatchId& owner);
 std::string partial_key(const MatchId& owner, std::string_view key_id);
+/// None: no such key is that short.
+std::optional<MatchId> owner_in(std::string_view partial_key);
 
 /// Which type and slots the fields of stored events have: the names behind TypeId and slot numbers.
 std::string encode_plan(const FieldPlan& plan);

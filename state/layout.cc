@@ -246,6 +246,12 @@ void append_ordered(std::string& key, std::uint64_t number) {
   for (int shift = 56; shift >= 0; shift -= 8) key += static_cast<char>(number >> shift);
 }
 
+std::string ordered_key(std::uint64_t number) {
+  std::string key;
+  append_ordered(key, number);
+  return key;
+}
+
 std::uint64_t read_ordered(std::string_view key) {
   CEPD_CHECK(key.size() >= 8);
   std::uint64_t number = 0;

@@ -74,6 +74,7 @@ std::optional<std::string_view> unseal(std::string_view key, std::string_view re
 
 /// Big-endian, so that byte order is numeric order.
 void append_ordered(std::string& key, std::uint64_t number);
+std::string ordered_key(std::uint64_t number);     // these eight bytes alone
 std::uint64_t read_ordered(std::string_view key);  // the first eight bytes; the caller has checked that they are there
 
 }  // namespace cepd::state
