@@ -11,9 +11,7 @@ namespace cepd::app {
 namespace {
 
 std::string position_key(const SourceId& source, std::int32_t partition) {
-  std::string key;
-  state::append_ordered(key, static_cast<std::uint32_t>(partition));
-  return key + source.name();
+  return state::ordered_key(static_cast<std::uint32_t>(partition)) + source.name();
 }
 
 }  // namespace

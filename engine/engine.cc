@@ -430,9 +430,7 @@ void Engine::begin_save() {
   batch.clear(Space::kPending);
   std::uint64_t number = 0;
   for (const EventPtr& event : impl_->order.waiting()) {
-    std::string key;
-    state::append_ordered(key, number++);
-    batch.put(Space::kPending, std::move(key), encode_waiting(*event, impl_->network().fields()));
+    batch.put(Space::kPending, state::ordered_key(number++), encode_waiting(*event, impl_->network().fields()));
   }
   batch.put(Space::kEngine, std::string(kFieldPlanKey), encode_plan(impl_->network().fields()));
   batch.put(Space::kEngine, std::string(kOrderKey), encode_order(impl_->order, impl_->next_sequence));

@@ -45,12 +45,6 @@ bool is_live_space(Space space) {
   return std::find(std::begin(kLiveSpaces), std::end(kLiveSpaces), space) != std::end(kLiveSpaces);
 }
 
-std::string checkpoint_key(std::uint64_t number) {
-  std::string key;
-  append_ordered(key, number);
-  return key;
-}
-
 std::string encode(const CheckpointInfo& info) {
   Writer out;
   out.time(info.time);
@@ -63,7 +57,7 @@ std::string encode(const CheckpointInfo& info) {
   out.number(info.undo_bytes);
   out.signed_number(info.duration.count());
   out.signed_number(info.longest_slice.count());
-  return seal(checkpoint_key(info.number), out.take());
+  return seal(ordered_key(info.number), out.take());
 }
 
 Result<CheckpointInfo> decode_checkpoint(std::string_view key, std::string_view record) {
@@ -98,10 +92,7 @@ Result<std::vector<CheckpointInfo>> list_checkpoints(StateBackend& backend) {
 }
 
 std::string undo_key(std::uint64_t number, Space space, std::string_view key) {
-  std::string out;
-  append_ordered(out, number);
-  out += static_cast<char>(space);
-  return out += key;
+  return ordered_key(number) + static_cast<char>(space) + std::string(key);
 }
 
 void put_undo(WriteBatch& batch, std::uint64_t number, Space space, std::string_view key,

@@ -40,7 +40,6 @@ struct CheckpointInfo {
 
 std::string encode(const CheckpointInfo& info);
 Result<CheckpointInfo> decode_checkpoint(std::string_view key, std::string_view record);
-std::string checkpoint_key(std::uint64_t number);
 /// All that can be gone back to, oldest first.
 Result<std::vector<CheckpointInfo>> list_checkpoints(StateBackend& backend);
 

@@ -61,7 +61,7 @@ Status Checkpoints::load() {
   WriteBatch batch;
   put_number(batch, kBegunKey, info.number);
   put_sum(batch, info.live);
-  batch.put(Space::kCheckpoints, checkpoint_key(info.number), encode(info));
+  batch.put(Space::kCheckpoints, ordered_key(info.number), encode(info));
   CEPD_TRY(backend_.commit(batch));
   live_.start(begun_, info.live);
   kept_.push_back({info.number, info.journal_sequence});
@@ -199,9 +199,9 @@ Result<WriteBatch> Checkpoints::finishing_slice() {
   current_.undo_bytes = written.undo_bytes;
   current_.duration = std::chrono::duration_cast<std::chrono::microseconds>(Steady::now() - began_);
   WriteBatch batch;
-  batch.put(Space::kCheckpoints, checkpoint_key(current_.number), encode(current_));
+  batch.put(Space::kCheckpoints, ordered_key(current_.number), encode(current_));
   for (std::size_t i = 0; i + options_.keep <= kept_.size(); ++i)
-    batch.erase(Space::kCheckpoints, checkpoint_key(kept_[i].number));
+    batch.erase(Space::kCheckpoints, ordered_key(kept_[i].number));
   return batch;
 }
 

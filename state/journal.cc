@@ -111,17 +111,11 @@ std::size_t size_of(const JournalEntry& entry) {
 
 }  // namespace
 
-std::string journal_key(std::uint64_t sequence) {
-  std::string key;
-  append_ordered(key, sequence);
-  return key;
-}
-
 std::string encode(const JournalRecord& record) {
   Writer out;
   out.time(record.written);
   write(out, record.entry);
-  return seal(journal_key(record.sequence), out.take());
+  return seal(ordered_key(record.sequence), out.take());
 }
 
 Result<JournalRecord> decode_journal(std::string_view key, std::string_view value) {
@@ -163,7 +157,7 @@ std::uint64_t Journal::append(JournalEntry entry, EventTime now) {
 }
 
 void Journal::drain(WriteBatch& batch) {
-  for (const JournalRecord& record : pending_) batch.put(Space::kJournal, journal_key(record.sequence), encode(record));
+  for (const JournalRecord& record : pending_) batch.put(Space::kJournal, ordered_key(record.sequence), encode(record));
   pending_.clear();
   pending_bytes_ = 0;
 }
@@ -173,7 +167,7 @@ Result<std::vector<JournalRecord>> read_journal(StateBackend& backend, std::uint
   std::size_t bytes = 0;
   std::uint64_t expected = behind + 1;
   CEPD_TRY(backend.scan_from(
-      Space::kJournal, journal_key(expected), [&](std::string_view key, std::string_view value) -> Result<bool> {
+      Space::kJournal, ordered_key(expected), [&](std::string_view key, std::string_view value) -> Result<bool> {
         if (bytes >= most_bytes && !records.empty()) return false;
         auto record = decode_journal(key, value);
         if (!record) return std::move(record).error();

@@ -70,8 +70,8 @@ struct JournalRecord {
   JournalEntry entry;
 };
 
-/// One record of Space::kJournal. The value has a checksum of itself and of its sequence in front.
-std::string journal_key(std::uint64_t sequence);
+/// The value of one record of Space::kJournal, whose key is ordered_key(sequence) (state/layout.h): with a checksum of
+/// itself and of its sequence in front.
 std::string encode(const JournalRecord& record);
 /// Errors: kCorrupt.
 Result<JournalRecord> decode_journal(std::string_view key, std::string_view value);

@@ -61,12 +61,6 @@ std::optional<OutboxRecord> decode(std::string_view key, std::string_view value)
   return record;
 }
 
-std::string key_of(std::uint64_t sequence) {
-  std::string key;
-  append_ordered(key, sequence);
-  return key;
-}
-
 }  // namespace
 
 Status Outbox::load(StateBackend& backend, std::uint64_t next) {
@@ -117,7 +111,7 @@ CommitTicket Outbox::hand_over(WriteBatch batch) {
   for (const auto& [sequence, queue] : new_) {
     auto record = queue->waiting.find(sequence);
     if (record == queue->waiting.end()) record = queue->held.find(sequence);
-    batch.put(Space::kOutbox, key_of(sequence), encode(record->second));
+    batch.put(Space::kOutbox, ordered_key(sequence), encode(record->second));
   }
   new_.clear();
   const bool more = next_sequence_ > handed_below_;
@@ -182,7 +176,7 @@ void Outbox::finish(const std::string& action, std::uint64_t sequence) {
   // One that was not handed over never reaches the disk; that its number was reached does.
   if (new_.erase(sequence) == 0 && committer_ != nullptr) {
     WriteBatch mark;
-    mark.erase(Space::kOutbox, key_of(sequence));
+    mark.erase(Space::kOutbox, ordered_key(sequence));
     ++queue.unmarked;
     marks_.emplace_back(committer_->add(std::move(mark)), &queue);
   }

@@ -63,14 +63,14 @@ Status finish_rollback(StateBackend& backend) {
     if ((*last)->size() <= kUndoPrefix) return error(Errc::kCorrupt, "a stored undo record does not read back");
     const std::uint64_t undone = read_ordered(**last);
     if (undone <= **number) break;
-    CEPD_TRY(take_back(backend, checkpoint_key(undone)));
+    CEPD_TRY(take_back(backend, ordered_key(undone)));
   }
   WriteBatch batch;
   auto kept = list_checkpoints(backend);
   if (!kept) return std::move(kept).error();
   for (const CheckpointInfo& info : *kept) {
     if (info.number == **number) put_sum(batch, info.live);
-    if (info.number > **number) batch.erase(Space::kCheckpoints, checkpoint_key(info.number));
+    if (info.number > **number) batch.erase(Space::kCheckpoints, ordered_key(info.number));
   }
   batch.erase(Space::kMeta, std::string(kRollbackKey));
   return backend.commit(batch);

@@ -109,7 +109,7 @@ class Verifier {
     std::uint64_t next = 0;
     while (true) {
       std::optional<std::uint64_t> number;
-      CEPD_TRY(backend_.scan_from(Space::kUndo, checkpoint_key(next),
+      CEPD_TRY(backend_.scan_from(Space::kUndo, ordered_key(next),
                                   [&](std::string_view key, std::string_view) -> Result<bool> {
                                     if (key.size() > kUndoPrefix) number = read_ordered(key);
                                     return false;
@@ -123,7 +123,7 @@ class Verifier {
 
   /// From the state as of after `numbers_[at]` to that before it.
   Status go_back(std::size_t at) {
-    std::string prefix = checkpoint_key(numbers_[at]);
+    std::string prefix = ordered_key(numbers_[at]);
     std::string from = prefix;
     while (true) {
       std::vector<std::pair<std::string, std::string>> records;

@@ -15,6 +15,7 @@
 #include "state/checkpoints.h"
 #include "state/committer.h"
 #include "state/journal.h"
+#include "state/layout.h"
 #include "state/open.h"
 #include "tests/state/temporary_directory.h"
 
@@ -77,7 +78,7 @@ class Subject {
     state::Committer committer(**backend, {}, {}, checkpoints->get());
     for (std::uint64_t i = 1; i <= count; ++i) {
       WriteBatch entry;
-      entry.put(Space::kJournal, state::journal_key(i),
+      entry.put(Space::kJournal, state::ordered_key(i),
                 encode(state::JournalRecord{i, system_clock().now(), state::JournalAdvance{}}));
       committer.add(std::move(entry));
       const std::uint64_t number = (*checkpoints)->begin(i, i);
@@ -87,7 +88,7 @@ class Subject {
       (*checkpoints)->finish();
       REQUIRE((*checkpoints)->wait_finished(number, std::chrono::steady_clock::now() + 60s));
       WriteBatch call;
-      call.put(Space::kOutbox, state::journal_key(i), "call");
+      call.put(Space::kOutbox, state::ordered_key(i), "call");
       committer.add(std::move(call));
     }
     REQUIRE(committer.stop().has_value());
@@ -223,9 +224,9 @@ TEST_CASE("state: rollback goes back, and to nothing that is not there") {
   CHECK(done.code == kGood);
   CHECK(done.out.starts_with("the state is that of checkpoint 2 of 20"));
   CHECK(subject.get(Space::kPartial, "key") == "2");
-  CHECK(subject.get(Space::kOutbox, state::journal_key(1)) == "call");
-  CHECK(subject.get(Space::kOutbox, state::journal_key(2)) == "none");
-  CHECK(subject.get(Space::kJournal, state::journal_key(4)) != "none");
+  CHECK(subject.get(Space::kOutbox, state::ordered_key(1)) == "call");
+  CHECK(subject.get(Space::kOutbox, state::ordered_key(2)) == "none");
+  CHECK(subject.get(Space::kJournal, state::ordered_key(4)) != "none");
   CHECK(subject.run("verify").code == kGood);
 
   const Said none = subject.roll_back(3);

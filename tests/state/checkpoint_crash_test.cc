@@ -14,6 +14,7 @@
 #include "state/checkpoints.h"
 #include "state/committer.h"
 #include "state/journal.h"
+#include "state/layout.h"
 #include "state/lmdb_backend.h"
 #include "state/memory_backend.h"
 #include "state/undo.h"
@@ -235,7 +236,7 @@ std::unique_ptr<StateBackend> full_state() {
     group.put(Space::kOutbox, "call" + text, "a call");
     if (i > 1) group.erase(Space::kOutbox, "call" + std::to_string(i - 1));
     group.put(Space::kDelivered, "mark", text);
-    group.put(Space::kJournal, journal_key(i), encode(JournalRecord{i, event_time_us(0), JournalAdvance{}}));
+    group.put(Space::kJournal, ordered_key(i), encode(JournalRecord{i, event_time_us(0), JournalAdvance{}}));
     committer.add(std::move(group));
     const std::uint64_t number = (*checkpoints)->begin(i - 1, i);
     WriteBatch changes;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "state/journal.h"
+#include "state/layout.h"
 #include "state/lmdb_backend.h"
 #include "state/memory_backend.h"
 #include "state/undo.h"
@@ -177,7 +178,7 @@ TEST_CASE("checkpoints: groups become durable while one is being written") {
     if (!slice) return {};
     // What came during the slice before is durable with this one at the latest.
     CHECK(entries == slices);
-    used->committer().add(put(Space::kJournal, journal_key(++slices), "v"));
+    used->committer().add(put(Space::kJournal, ordered_key(++slices), "v"));
     return {};
   });
   Subject subject(backend);
@@ -256,7 +257,7 @@ TEST_CASE("checkpoints: only the last so many are kept, with the undo records an
   Subject subject(*backend);
   WriteBatch entries;
   for (std::uint64_t sequence = 1; sequence <= 60; ++sequence) {
-    entries.put(Space::kJournal, journal_key(sequence),
+    entries.put(Space::kJournal, ordered_key(sequence),
                 encode(JournalRecord{sequence, event_time_us(static_cast<std::int64_t>(sequence)), JournalAdvance{}}));
   }
   subject.add(std::move(entries));
@@ -289,7 +290,7 @@ TEST_CASE("checkpoints: the journal is kept longer where it is asked for, up to 
   WriteBatch entries;
   for (std::uint64_t sequence = 1; sequence <= 60; ++sequence) {
     const EventTime written = event_time_us(static_cast<std::int64_t>(sequence) * 1'000'000);
-    entries.put(Space::kJournal, journal_key(sequence), encode(JournalRecord{sequence, written, JournalAdvance{}}));
+    entries.put(Space::kJournal, ordered_key(sequence), encode(JournalRecord{sequence, written, JournalAdvance{}}));
   }
   subject.add(std::move(entries));
   subject.clock().set(event_time_us(50'000'000));
@@ -330,7 +331,7 @@ TEST_CASE("checkpoints: a slice that fails is written again, groups go on meanwh
 TEST_CASE("checkpoints: state that has none, as version 2 left it, becomes the first one") {
   const auto backend = memory_backend();
   WriteBatch old = put(Space::kPartial, "key", "value");
-  old.put(Space::kOutbox, journal_key(8), "call");  // sequences are written alike
+  old.put(Space::kOutbox, ordered_key(8), "call");  // sequences are written alike
   REQUIRE(backend->commit(old).has_value());
   {
     Subject subject(*backend);

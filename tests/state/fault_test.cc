@@ -14,6 +14,7 @@
 #include "state/checkpoints.h"
 #include "state/committer.h"
 #include "state/journal.h"
+#include "state/layout.h"
 #include "state/lmdb_backend.h"
 #include "state/verify.h"
 #include "tests/state/in_child.h"
@@ -41,9 +42,9 @@ std::unique_ptr<StateBackend> open(const std::string& directory) {
 
 WriteBatch entry(std::uint64_t sequence) {
   WriteBatch batch;
-  batch.put(Space::kJournal, journal_key(sequence),
+  batch.put(Space::kJournal, ordered_key(sequence),
             encode(JournalRecord{sequence, system_clock().now(), JournalAdvance{}}));
-  batch.put(Space::kOutbox, journal_key(sequence), "call");
+  batch.put(Space::kOutbox, ordered_key(sequence), "call");
   return batch;
 }
 

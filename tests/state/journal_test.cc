@@ -163,7 +163,7 @@ TEST_CASE("journal: trimming stops at what is needed, at what is young, and afte
 
 TEST_CASE("journal: any changed byte of an entry, its number too, is found") {
   for (const JournalEntry& entry : one_of_each()) {
-    const std::string key = journal_key(300);
+    const std::string key = ordered_key(300);
     const std::string value = encode({300, kNow, entry});
     REQUIRE(decode_journal(key, value).has_value());
     for (std::size_t i = 0; i < value.size(); ++i) {
@@ -187,8 +187,8 @@ TEST_CASE("journal: any changed byte of an entry, its number too, is found") {
 TEST_CASE("journal: a gap is corruption and no end") {
   const auto backend = with_advances(5);
   WriteBatch batch;
-  batch.erase(Space::kJournal, journal_key(3));
-  batch.erase(Space::kJournal, journal_key(4));
+  batch.erase(Space::kJournal, ordered_key(3));
+  batch.erase(Space::kJournal, ordered_key(4));
   REQUIRE(backend->commit(batch).has_value());
   const auto records = read_journal(*backend, 0);
   REQUIRE(records.has_error());
