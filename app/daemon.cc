@@ -149,23 +149,22 @@ Status Daemon::restore(std::vector<state::RuleText> texts) {
   writer_ = std::move(*writer);
   const auto last = writer_->checkpoint();
   const std::uint64_t behind = last ? last->journal_sequence : 0;
-  auto entries = state::read_journal(*backend_, behind, 1);
-  if (!entries) return std::move(entries).error();
   auto stored = read_stored_rules(*backend_);
   if (!stored) return std::move(stored).error();
 
-  // What was done behind the checkpoint is done again with the rules of then.
+  // The state is taken up, and what was done behind the checkpoint is done again, with the rules of then; from them to
+  // those of now it is a reload like any other.
   const std::string& directory = settings_.rules.text("directory");
   const auto of_files = [&](std::vector<state::RuleText> files) -> std::shared_ptr<const nfa::Network> {
     if (files == texts) return network_;
     Loaded loaded = check_rules(directory, std::move(files), settings_.action_schemas, nullptr);
     if (loaded.rules) return nfa::Network::compile(std::move(loaded.rules));
-    spdlog::error("the rules that ran before are no longer good: what came last is matched with those of now\n{}",
+    spdlog::error("the rules that ran before are no longer good: what they left is taken up with those of now\n{}",
                   joined(loaded.diagnostics));
     return network_;
   };
   bool as_stored = *stored == texts;
-  auto network = entries->empty() ? network_ : of_files(*std::move(stored));
+  auto network = stored->empty() ? network_ : of_files(*std::move(stored));
 
   std::vector<adapters::SourceSettings> source_settings;
   for (const auto& source : sources_) source_settings.push_back(source->settings);
@@ -189,13 +188,18 @@ Status Daemon::restore(std::vector<state::RuleText> texts) {
     spdlog::error("the replay of the journal has not made all action calls again that were stored before the crash");
     outbox_.catch_up();
   }
+  if (network != network_) {
+    pump_->swap(network_);
+    const std::size_t dropped = pump_->engine().dropped_by_swap();
+    restored->keys -= std::min(dropped, restored->keys);
+    restored->dropped += dropped;
+  }
   if (restored->keys + restored->dropped + restored->waiting + outbox_.size() + recovered->messages > 0) {
     spdlog::info(
         "restored partial matches of {} keys, {} waiting events and {} undelivered actions; {} keys of rules that "
         "changed dropped; {} messages taken once more",
         restored->keys, restored->waiting, outbox_.size(), restored->dropped, recovered->messages);
   }
-  if (network != network_) pump_->swap(network_);
   if (!as_stored) unsaved_rules_ = std::move(texts);
   CEPD_TRY(writer_->start());
   pump_->write_to(*writer_);

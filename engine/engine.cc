@@ -45,6 +45,7 @@ struct Engine::Impl {
   std::vector<RuleRecord> rule_records;  // by rule
   std::vector<std::uint64_t> prefix_since;  // by prefix: the least of its rules' RuleRecord::since, while parts are put
   bool rules_saved = false;
+  std::size_t dropped_by_swap = 0;
   state::WriteBatch to_save;  // of the save under way, beside what the lanes have
   bool saving = false;
   // With several lanes, while no rule reads what others make:
@@ -346,6 +347,7 @@ void Engine::finish() {
 
 EventTime Engine::watermark() const { return impl_->order.watermark(); }
 std::size_t Engine::waiting() const { return impl_->order.waiting().size(); }
+std::size_t Engine::dropped_by_swap() const { return impl_->dropped_by_swap; }
 const nfa::Network& Engine::network() const { return impl_->network(); }
 std::uint64_t Engine::events() const { return impl_->handled; }
 
@@ -390,6 +392,14 @@ std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const Deco
     }
   }
   impl_->settle_since();
+  // What waited in a prefix is not lost where a rule has taken it along.
+  std::vector<bool> goes_on(old_rules->prefixes().all().size());
+  for (std::uint32_t i = 0; i < was.size(); ++i) {
+    if (!now.contains(was[i].fingerprint)) continue;
+    const nfa::Prefixes& prefixes = old_rules->prefixes();
+    for (std::uint32_t at = prefixes.of_rule(i); at != nfa::Prefix::kNone; at = prefixes[at].parent) goes_on[at] = true;
+  }
+  impl_->dropped_by_swap = 0;
   const auto owner_now = [&](std::uint32_t owner) -> std::optional<std::uint32_t> {
     const auto same = now.find(old_rules->id_of(owner));
     return same == now.end() ? std::nullopt : std::optional(same->second);
@@ -399,13 +409,14 @@ std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const Deco
     for (const auto& entry : before[i].take_keys()) {
       for (auto& part : entry->take()) {
         const MatchId& id = old_rules->id_of(part->owner);
-        const bool stored = part->stored;
+        const bool stored = part->stored, lost = !part->of_prefix() || !goes_on[part->prefix()];
         const auto owner = now.find(id);
         if (owner != now.end()) {
           part->owner = owner->second;
           if (part->of_prefix()) rename_readers(static_cast<PrefixState&>(*part), owner_now);
           if (impl_->put({entry->hash(), entry->key()}, std::move(part))) continue;
         }
+        if (lost) ++impl_->dropped_by_swap;
         if (stored) impl_->dropped_keys.push_back(partial_key(id, entry->canonical()));
       }
     }

@@ -113,6 +113,8 @@ class Engine {
   /// their state.
   using DecodeAgain = std::function<EventPtr(const Event&, std::string_view type)>;
   std::size_t swap(std::shared_ptr<const nfa::Network> network, const DecodeAgain& decode_again);
+  /// Of how many rules and keys the last swap() dropped the partial matches, as their rules are gone or changed.
+  std::size_t dropped_by_swap() const;
   const nfa::Network& network() const;
 
   /// Begins to hand over all that changed since the last time, as it is now (docs/state_format.md); the caller makes it

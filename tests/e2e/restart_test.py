@@ -111,6 +111,17 @@ class Restart(CepdTest):
         self.assertRegex(daemon.log(), r"2 messages read, 2 events handled")
         self.assert_as_replayed()
 
+    def test_a_rule_that_gets_on_timeout_at_the_start_keeps_its_partial_matches(self):
+        daemon = self.run_daemon()
+        self.send(daemon, ("a", 1, 1))
+        self.assertEqual(daemon.end(), 0)
+        self.rules((PAIRS.rstrip() + " ON TIMEOUT\n" + SEEN).replace("{out}", str(self.directory / "out")))
+        daemon = self.run_daemon()
+        daemon.wait_log(r"restored partial matches of [1-9]\d* keys, .* 0 keys of rules that changed dropped")
+        self.send(daemon, ("b", 2, 1))
+        self.wait_lines("pairs.jsonl", 1, daemon)
+        self.assertEqual(daemon.end(), 0)
+
     def test_killed_before_a_save_reads_again_and_repeats_nothing(self):
         self.settings(interval="1h")
         daemon = self.run_daemon()
