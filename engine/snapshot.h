@@ -24,6 +24,9 @@ inline constexpr std::string_view kOrderKey = "order";
 
 inline constexpr std::string_view kRulesKey = "rules";
 
+/// `what` does not read back: kCorrupt.
+Error corrupt_record(const char* what);
+
 /// Space::kPartial key: 16 bytes naming the owner (a rule as it was when its partial matches were made, by its
 /// fingerprint, or a prefix, by its identity), then 16 bytes naming the key.
 std::string partial_key(const MatchId& owner, std::string_view key_id);
