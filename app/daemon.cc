@@ -3,16 +3,14 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <thread>
 
-#include "app/commands.h"
 #include "app/recovery.h"
 #include "app/rule_messages.h"
 #include "app/stored_rules.h"
+#include "app/summary.h"
 #include "app/test_runner.h"
-#include "base/fault.h"
 #include "state/open.h"
 
 namespace cepd::app {
@@ -20,8 +18,6 @@ namespace {
 
 constexpr std::size_t kBatch = 512;
 constexpr std::chrono::milliseconds kTick{200};
-/// Of a checkpoint, between two batches of messages: about half a millisecond's work.
-constexpr std::size_t kHandedOver = std::size_t{128} << 10;
 
 std::string joined(const Diagnostics& diagnostics) {
   std::string out;
@@ -85,7 +81,7 @@ std::string failing_tests(const std::string& directory, const std::vector<Action
 }  // namespace
 
 Daemon::Daemon(Settings settings, const Clock& clock)
-    : settings_(std::move(settings)), clock_(clock), started_(clock.steady()), last_save_(started_) {}
+    : settings_(std::move(settings)), clock_(clock), started_(clock.steady()) {}
 
 Daemon::~Daemon() = default;
 
@@ -200,10 +196,16 @@ Status Daemon::restore(std::vector<state::RuleText> texts) {
         "changed dropped; {} messages taken once more",
         restored->keys, restored->waiting, outbox_.size(), restored->dropped, recovered->messages);
   }
-  if (!as_stored) unsaved_rules_ = std::move(texts);
   CEPD_TRY(writer_->start());
   pump_->write_to(*writer_);
-  if (unsaved_rules_) writer_->reload(*unsaved_rules_);
+  checkpointer_ = std::make_unique<Checkpointer>(Checkpointer::Parts{*pump_, *writer_, *dead_letter_, *late_},
+                                                 settings_.state.duration("interval"), clock_, [this] {
+                                                   if (ready_) service_.alive(clock_.steady());
+                                                 });
+  if (!as_stored) {
+    writer_->reload(texts);
+    checkpointer_->store_rules(std::move(texts));
+  }
   return {};
 }
 
@@ -234,9 +236,9 @@ void Daemon::take_messages(std::chrono::milliseconds wait) {
 Status Daemon::run() {
   deliverer_->start();
   // Rules that the last checkpoint does not have are stored before they see an event.
-  if (unsaved_rules_) {
-    save();
-    wait_saved();
+  if (checkpointer_->has_rules_to_store()) {
+    checkpointer_->begin();
+    checkpointer_->wait_finished();
   }
   if (auto started = start_sources(); !started) {
     stop_sources();
@@ -247,7 +249,6 @@ Status Daemon::run() {
   ready_ = true;
   spdlog::info("ready: {}", status_text());
 
-  const Micros interval = settings_.state.duration("interval");
   bool input_ended = false;
   while (!signals_.stop_asked()) {
     service_.alive(clock_.steady());
@@ -255,60 +256,23 @@ Status Daemon::run() {
     const bool failing = writer_->failing().has_value();
     if (failing || !writer_->wait_room(clock_.steady() + kTick)) {
       if (failing && signals_.take_reload()) reload();
-      if (saving_) {
-        writer_->wait_checkpoint(*saving_, clock_.steady() + kTick);
+      if (checkpointer_->under_way()) {
+        checkpointer_->wait_some();
       } else if (failing) {
         writer_->wait_room(clock_.steady() + kTick);
       }
       continue;
     }
     input_ended = sources_finished();  // asked before the queue is: what was put in by then is taken below
-    take_messages(input_ended || handing_over_ ? std::chrono::milliseconds(0) : kTick);
+    take_messages(input_ended || checkpointer_->handing_over() ? std::chrono::milliseconds(0) : kTick);
     if (input_ended && batch_.empty()) break;
     input_ended = false;
     if (signals_.take_reload()) reload();
     pump_->tick();
     writer_->commit(false);
-    if (handing_over_) hand_over(kHandedOver);
-    if (saving_ && !handing_over_ && writer_->wait_checkpoint(*saving_, {})) saving_.reset();
-    if (!saving_ && (save_due_ || clock_.steady() - last_save_ >= interval)) save();
+    checkpointer_->tick();
   }
   return stop(input_ended);
-}
-
-void Daemon::save() {
-  save_due_ = saving_.has_value();
-  if (saving_) return;
-  last_save_ = clock_.steady();
-  dead_letter_->flush();
-  late_->flush();
-  pump_->flush();
-  state::WriteBatch changes = pump_->begin_save();
-  if (unsaved_rules_) put_rules(changes, *std::exchange(unsaved_rules_, std::nullopt));
-  saving_ = writer_->begin_checkpoint();
-  writer_->add_to_checkpoint(std::move(changes));
-  handing_over_ = true;
-}
-
-/// Gives the next part of the checkpoint under way to the writer.
-void Daemon::hand_over(std::size_t most_bytes) {
-  state::WriteBatch part;
-  handing_over_ = pump_->save_some(part, most_bytes);
-  writer_->add_to_checkpoint(std::move(part));
-  if (!handing_over_) writer_->complete_checkpoint();
-}
-
-bool Daemon::wait_saved() {
-  while (saving_) {
-    if (handing_over_) hand_over(kHandedOver);
-    if (!handing_over_ && writer_->wait_checkpoint(*saving_, clock_.steady() + kTick)) {
-      saving_.reset();
-    } else if (writer_->failing()) {
-      return false;
-    }
-    if (ready_) service_.alive(clock_.steady());
-  }
-  return true;
 }
 
 void Daemon::reload() {
@@ -338,8 +302,8 @@ ReloadOutcome Daemon::try_reload() {
   network_ = nfa::Network::compile(std::move(loaded.rules));
   const std::size_t kept = pump_->swap(network_);
   writer_->reload(texts);
-  unsaved_rules_ = std::move(texts);
-  save();
+  checkpointer_->store_rules(std::move(texts));
+  checkpointer_->begin();
   const std::size_t now = network_->rules().rules.size();
   if (now == 0 && before > 0) spdlog::warn("{} holds no rule any more: is it the right directory?", directory);
   return {0, true,
@@ -374,10 +338,10 @@ Status Daemon::stop(bool input_ended) {
     writer_->commit(false);
   }
 
-  bool saved = wait_saved();
+  bool saved = checkpointer_->wait_finished();
   if (saved) {
-    save();
-    saved = wait_saved();
+    checkpointer_->begin();
+    saved = checkpointer_->wait_finished();
   }
   // Calls of actions that the configuration does not name any more wait for it, not for this.
   outbox_.wait_empty(clock_.steady() + settings_.daemon.duration("stop_timeout"), deliverer_->names());
@@ -387,7 +351,7 @@ Status Daemon::stop(bool input_ended) {
   if (!saved && stopped) stopped = reason ? *reason : error(Errc::kInternal, "the last checkpoint was not finished");
   dead_letter_->flush();
   late_->flush();
-  log_summary();
+  log_summary({*pump_, *dead_letter_, *late_, *deliverer_, outbox_}, clock_.steady() - started_);
   return stopped;
 }
 
@@ -395,68 +359,6 @@ std::string Daemon::status_text() const {
   std::string names;
   for (const auto& source : sources_) names += (names.empty() ? "" : ", ") + source->settings.name;
   return std::to_string(network_->rules().rules.size()) + " rules on " + names;
-}
-
-void Daemon::log_summary() const {
-  const engine::Engine& engine = pump_->engine();
-  const double seconds = std::chrono::duration<double>(clock_.steady() - started_).count();
-  spdlog::info("{} messages read, {} events handled in {:.1f} s ({:.0f} events/s), {} waiting", pump_->messages(),
-               engine.events(), seconds, static_cast<double>(engine.events()) / std::max(seconds, 1e-3),
-               engine.waiting());
-  std::size_t quiet = 0;
-  for (const engine::RuleCounts& rule : engine.counts()) {
-    if (rule.matches + rule.timeouts + rule.by_having + rule.by_policy + rule.partial_matches + rule.over_cap == 0) {
-      ++quiet;
-      continue;
-    }
-    spdlog::info(
-        "rule {}: {} matches, {} time-outs, {} suppressed, {} dropped by HAVING, {} by policy; {} partial matches",
-        rule.rule, rule.matches, rule.timeouts, rule.suppressed, rule.by_having, rule.by_policy_text(),
-        rule.partial_matches);
-    if (rule.expression_errors > 0)
-      spdlog::warn("rule {}: {} unknown values from unlike types, overflow or division", rule.rule,
-                   rule.expression_errors);
-    if (rule.over_cap > 0)
-      spdlog::warn("rule {}: {} partial matches dropped at the cap of one key", rule.rule, rule.over_cap);
-  }
-  if (quiet > 0) spdlog::info("{} rules without a match", quiet);
-  for (int i = 0; i < kDropReasonCount; ++i) {
-    const auto reason = static_cast<DropReason>(i);
-    const std::uint64_t count = dead_letter_->count(reason) + late_->count(reason);
-    if (count > 0) spdlog::warn("{} events dropped: {}", count, drop_reason_name(reason));
-  }
-  for (const std::string& action : deliverer_->names()) {
-    const actions::ActionCounts counts = deliverer_->counts(action);
-    if (counts.delivered + counts.retried + counts.rejected + outbox_.size(action) == 0) continue;
-    spdlog::info("action {}: {} delivered, {} retries, {} rejected, {} left for the next start", action,
-                 counts.delivered, counts.retried, counts.rejected, outbox_.size(action));
-  }
-}
-
-int run_command(const std::string& config) {
-  Diagnostics diagnostics;
-  Settings settings = load_settings(config, diagnostics);
-  print_diagnostics(diagnostics);
-  if (has_errors(diagnostics)) return kFailed;
-  spdlog::set_level(spdlog::level::from_str(settings.daemon.text("log_level")));
-  if (const char* faults = std::getenv("CEPD_FAULT")) {
-    spdlog::warn("this cepd fails on purpose: CEPD_FAULT={}", faults);
-    if (const Status planned = plan_faults(faults); !planned) {
-      spdlog::error("CEPD_FAULT: {}", planned.error().message);
-      return kWrongUse;
-    }
-  }
-
-  Daemon daemon(std::move(settings), system_clock());
-  if (const Status opened = daemon.open(); !opened) {
-    spdlog::error("cannot start: {}", opened.error().message);
-    return kFailed;
-  }
-  if (const Status ran = daemon.run(); !ran) {
-    spdlog::error("{}", ran.error().message);
-    return kFailed;
-  }
-  return kGood;
 }
 
 }  // namespace cepd::app

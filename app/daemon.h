@@ -8,13 +8,13 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "actions/deliver.h"
 #include "adapters/dead_letter.h"
 #include "adapters/open.h"
+#include "app/checkpointer.h"
 #include "app/control.h"
 #include "app/group_writer.h"
 #include "app/notify.h"
@@ -43,16 +43,10 @@ class Daemon {
   Status start_sources();
   void reload();
   ReloadOutcome try_reload();
-  /// Begins a checkpoint, unless one is under way; then it is due as soon as that is finished.
-  void save();
-  void hand_over(std::size_t most_bytes);
-  /// True once no checkpoint is under way; false when it cannot be written now.
-  bool wait_saved();
   bool sources_finished() const;
   void take_messages(std::chrono::milliseconds wait);
   void stop_sources();
   Status stop(bool input_ended);
-  void log_summary() const;
   std::string status_text() const;
 
   Settings settings_;
@@ -68,15 +62,11 @@ class Daemon {
   std::unique_ptr<adapters::MessageQueue> queue_;
   std::vector<std::unique_ptr<adapters::OpenedSource>> sources_;
   std::unique_ptr<Pump> pump_;
+  std::unique_ptr<Checkpointer> checkpointer_;
   std::vector<adapters::Message> batch_;
-  /// Rule files that the next checkpoint stores.
-  std::optional<std::vector<state::RuleText>> unsaved_rules_;
-  std::optional<std::uint64_t> saving_;  ///< the checkpoint under way
-  bool handing_over_ = false;            ///< not all of it has been given to the writer
-  bool save_due_ = false;
   bool ready_ = false;  ///< the service manager was told
   std::uint64_t reloads_ = 0;
-  std::chrono::steady_clock::time_point started_, last_save_;
+  std::chrono::steady_clock::time_point started_;
   Signals signals_;  // last: its thread, which wakes the queue, ends first
 };
 
