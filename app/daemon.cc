@@ -11,6 +11,7 @@
 #include "app/stored_rules.h"
 #include "app/summary.h"
 #include "app/test_runner.h"
+#include "base/fault.h"
 #include "state/open.h"
 
 namespace cepd::app {
@@ -286,7 +287,9 @@ void Daemon::reload() {
 
 ReloadOutcome Daemon::try_reload() {
   if (const auto reason = writer_->failing())
-    return {0, false, "reload refused: the state cannot be saved: " + reason->message + "\n"};
+    return {0, false,
+            "reload refused: the state cannot be saved: " + reason->message +
+                "\nthe rules that ran before keep running; reload again once the state can be saved\n"};
   const std::string& directory = settings_.rules.text("directory");
   std::vector<state::RuleText> texts;
   Loaded loaded = load_directory(directory, settings_.action_schemas, &network_->fields(), texts);
@@ -301,6 +304,7 @@ ReloadOutcome Daemon::try_reload() {
   const std::size_t before = network_->rules().rules.size();
   network_ = nfa::Network::compile(std::move(loaded.rules));
   const std::size_t kept = pump_->swap(network_);
+  fault(FaultPoint::kReload);
   writer_->reload(texts);
   checkpointer_->store_rules(std::move(texts));
   checkpointer_->begin();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/action_calls.h"
+#include "base/fault.h"
 #include "state/layout.h"
 
 namespace cepd::app {
@@ -86,6 +87,7 @@ std::optional<std::int64_t> Pump::position(const SourceId& source) const {
 }
 
 void Pump::take(const adapters::Message& message) {
+  fault(FaultPoint::kTake);
   SourceState& source = source_of(message.position.source);
   reached(message.position);
   EventPtr event = decode(source, message);

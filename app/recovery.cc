@@ -9,6 +9,8 @@
 #include <utility>
 #include <variant>
 
+#include "base/fault.h"
+
 namespace cepd::app {
 namespace {
 
@@ -79,6 +81,7 @@ class Recovery {
   }
 
   Status apply(state::JournalRecord record) {
+    fault(FaultPoint::kReplay);
     ++done_.entries;
     return std::visit([this](auto& entry) { return again(entry); }, record.entry);
   }

@@ -1,11 +1,13 @@
 #include <spdlog/spdlog.h>
 
+#include <csignal>
 #include <cstdlib>
 
 #include "app/commands.h"
 #include "app/daemon.h"
 #include "app/rule_messages.h"
 #include "base/fault.h"
+#include "state/damage_guard.h"
 
 namespace cepd::app {
 
@@ -22,6 +24,11 @@ int run_command(const std::string& config) {
       return kWrongUse;
     }
   }
+
+  // A file as large as it may get, or a reader that is gone, is an error of the one who writes, and no end.
+  for (const int signal : {SIGXFSZ, SIGPIPE}) std::signal(signal, SIG_IGN);
+  state::guard_damaged_files(
+      "`cepd state verify` says more; put it back from a copy, or move it away to start with empty state");
 
   Daemon daemon(std::move(settings), system_clock());
   if (const Status opened = daemon.open(); !opened) {

@@ -1,9 +1,5 @@
 // `cepd state`: looks at and changes the state of a cepd that does not run.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstring>
 #include <iomanip>
 #include <iostream>
 #include <iterator>
@@ -14,6 +10,7 @@
 #include "app/rule_messages.h"
 #include "app/settings.h"
 #include "state/checkpoint_records.h"
+#include "state/damage_guard.h"
 #include "state/journal.h"
 #include "state/layout.h"
 #include "state/open.h"
@@ -147,30 +144,6 @@ Result<int> run(const StateArguments& arguments, const state::LmdbOptions& optio
   return statistics(**backend);
 }
 
-int run_and_say(const StateArguments& arguments, const state::LmdbOptions& options) {
-  const auto code = run(arguments, options);
-  return code ? *code : fail(code.error());
-}
-
-/// LMDB trusts the pages that it reads, and a damaged one can end the process: that is then a child's.
-int run_in_child(const StateArguments& arguments, const state::LmdbOptions& options) {
-  std::cout.flush();
-  const pid_t child = ::fork();
-  if (child < 0) return run_and_say(arguments, options);
-  if (child == 0) {
-    const int code = run_and_say(arguments, options);
-    ::_exit(std::cout.flush() ? code : kFailed);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status)) return WEXITSTATUS(status);
-  std::cerr << "cepd state: " << options.directory << "/data.mdb is damaged: reading it ended with signal "
-            << WTERMSIG(status) << " (" << ::strsignal(WTERMSIG(status))
-            << "); put it back from a copy, or move it away to start with empty state\n";
-  return kFailed;
-}
-
 }  // namespace
 
 int state_command(const StateArguments& arguments) {
@@ -187,7 +160,9 @@ int state_command(const StateArguments& arguments) {
     }
     options = state::lmdb_options(settings.state);
   }
-  return run_in_child(arguments, options);
+  state::guard_damaged_files("Put it back from a copy, or move it away to start with empty state");
+  const auto code = run(arguments, options);
+  return code ? *code : fail(code.error());
 }
 
 }  // namespace cepd::app

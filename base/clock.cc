@@ -1,10 +1,14 @@
 #include "base/clock.h"
 
+#include "base/fault.h"
+
 namespace cepd {
 namespace {
 class SystemClock final : public Clock {
  public:
-  EventTime now() const override { return std::chrono::floor<Micros>(std::chrono::system_clock::now()); }
+  EventTime now() const override {
+    return std::chrono::floor<Micros>(std::chrono::system_clock::now()) + clock_fault();
+  }
   std::chrono::steady_clock::time_point steady() const override { return std::chrono::steady_clock::now(); }
 };
 }  // namespace

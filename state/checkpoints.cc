@@ -11,6 +11,13 @@
 #include "state/undo.h"
 
 namespace cepd::state {
+namespace {
+
+/// Up to this much every record is looked at when the state is opened, which takes some 0.1 s.
+constexpr std::uint64_t kCheckedRecords = 50'000;
+constexpr std::uint64_t kCheckedBytes = std::uint64_t{32} << 20;
+
+}  // namespace
 
 Result<std::unique_ptr<Checkpoints>> Checkpoints::open(StateBackend& backend, CheckpointOptions options,
                                                        CheckpointCallbacks callbacks, const Clock& clock) {
@@ -34,7 +41,9 @@ Status Checkpoints::load() {
 
   auto live = get_sum(backend_);
   if (!live) return std::move(live).error();
-  if (!*live) {
+  if (*live) {
+    CEPD_TRY(check(**live, std::begin(kLiveSpaces), std::end(kLiveSpaces), "the stored action calls are"));
+  } else {
     auto sum = sum_of(backend_, std::begin(kLiveSpaces), std::end(kLiveSpaces));
     if (!sum) return std::move(sum).error();
     *live = *sum;
@@ -42,7 +51,7 @@ Status Checkpoints::load() {
   live_.start(begun_, **live);
   if (last_) {
     checkpointed_ = last_->checkpointed;
-    return {};
+    return check(checkpointed_, std::begin(kCheckpointSpaces), std::end(kCheckpointSpaces), "the state is");
   }
   auto sum = sum_of(backend_, std::begin(kCheckpointSpaces), std::end(kCheckpointSpaces));
   if (!sum) return std::move(sum).error();
@@ -67,6 +76,17 @@ Status Checkpoints::load() {
   kept_.push_back({info.number, info.journal_sequence});
   last_ = info;
   return {};
+}
+
+Status Checkpoints::check(const StateSum& stored, const Space* begin, const Space* end, const std::string& what) const {
+  if (stored.records > kCheckedRecords || stored.bytes > kCheckedBytes) return {};
+  const auto found = sum_of(backend_, begin, end);
+  if (!found) return found.error();
+  if (*found == stored) return {};
+  return error(Errc::kCorrupt,
+               what + " not what was stored, it is damaged: `cepd state verify` says which checkpoints " +
+                   "are good, and `cepd state rollback` goes back to one; or put it back from a copy, " +
+                   "or move it away to start with empty state");
 }
 
 std::uint64_t Checkpoints::begin(std::uint64_t journal_sequence, std::uint64_t outbox_next) {

@@ -93,6 +93,8 @@ class Checkpoints final : public WriterDuty {
       : backend_(backend), options_(options), callbacks_(std::move(callbacks)), clock_(clock), live_(backend) {}
 
   Status load();
+  /// The records of the spaces are those that were stored, as far as that is soon seen. Errors: kCorrupt.
+  Status check(const StateSum& stored, const Space* begin, const Space* end, const std::string& what) const;
   Work next_work() const;  // with mutex_, writer thread
   void take_in();
   Result<WriteBatch> finishing_slice();

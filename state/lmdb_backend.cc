@@ -16,6 +16,7 @@
 
 #include "base/check.h"
 #include "base/fault.h"
+#include "state/damage_guard.h"
 #include "state/system_error.h"
 
 namespace cepd::state {
@@ -45,7 +46,8 @@ std::string in_mib(std::size_t bytes) { return std::to_string(bytes >> 20) + " M
 
 class LmdbBackend final : public StateBackend {
  public:
-  LmdbBackend(LmdbOptions options, DirectoryLock lock) : lock_(std::move(lock)), options_(std::move(options)) {
+  LmdbBackend(LmdbOptions options, DirectoryLock lock)
+      : lock_(std::move(lock)), options_(std::move(options)), file_(options_.directory + "/data.mdb") {
     options_.largest_map_size_bytes = whole_pages(options_.largest_map_size_bytes);
     options_.first_map_size_bytes =
         std::min(whole_pages(options_.first_map_size_bytes), options_.largest_map_size_bytes);
@@ -91,6 +93,7 @@ class LmdbBackend final : public StateBackend {
 
   DirectoryLock lock_;
   LmdbOptions options_;
+  const std::string file_;
   std::mutex commit_;  // one commit at a time
   /// Held by reads, and alone by what changes the two below, which only commits do. LMDB must not have a transaction
   /// under way when its map changes.
@@ -100,7 +103,7 @@ class LmdbBackend final : public StateBackend {
 };
 
 Error LmdbBackend::failure(const std::string& what, int code) const {
-  const std::string context = what + " " + options_.directory + "/data.mdb";
+  const std::string context = what + " " + file_;
   if (code > 0) return system_error(context, code);  // LMDB's own codes are negative
   switch (code) {
     case MDB_INVALID:
@@ -111,14 +114,15 @@ Error LmdbBackend::failure(const std::string& what, int code) const {
       return error(Errc::kCorrupt, context + ": " + mdb_strerror(code) +
                                        "; put it back from a copy, or move it away to start with empty state");
     case MDB_MAP_FULL:
-      return error(Errc::kNoSpace,
-                   context + ": the state is full at " + in_mib(options_.largest_map_size_bytes) + " (state.map_size)");
+      return error(Errc::kNoSpace, context + ": the state is full at " + in_mib(options_.largest_map_size_bytes) +
+                                       ": raise state.map_size and start cepd again, nothing is lost");
     default:
       return error(Errc::kIo, context + ": " + mdb_strerror(code));
   }
 }
 
 Status LmdbBackend::open(std::size_t map_size) {
+  const UsingFile using_file(file_);
   databases_ = {};
   environment_.reset();
   MDB_env* environment = nullptr;
@@ -141,8 +145,8 @@ Status LmdbBackend::open(std::size_t map_size) {
   if (::fstat(fd, &file) != 0) return failure("cannot open", errno);
   const std::size_t needed = (info.me_last_pgno + 1) * statistics.ms_psize;
   if (static_cast<std::size_t>(file.st_size) < needed)
-    return error(Errc::kCorrupt, options_.directory + "/data.mdb was cut off: it has " + std::to_string(file.st_size) +
-                                     " of " + std::to_string(needed) +
+    return error(Errc::kCorrupt, file_ + " was cut off: it has " + std::to_string(file.st_size) + " of " +
+                                     std::to_string(needed) +
                                      " bytes; put it back from a copy, or move it away to start with empty state");
   CEPD_TRY(extend_file(info.me_mapsize));
   return open_databases();
@@ -165,9 +169,9 @@ Status LmdbBackend::usable() const {
     struct stat file {};
     mdb_env_get_fd(environment_.get(), &fd);
     if (::fstat(fd, &file) == 0 && file.st_nlink > 0) return {};
-    return error(Errc::kIo, options_.directory + "/data.mdb was removed while cepd runs; restart cepd");
+    return error(Errc::kIo, file_ + " was removed while cepd runs; restart cepd");
   }
-  return error(Errc::kIo, options_.directory + "/data.mdb is closed: memory for it could not be mapped; restart cepd");
+  return error(Errc::kIo, file_ + " is closed: memory for it could not be mapped; restart cepd");
 }
 
 Status LmdbBackend::begin_reading(Transaction& transaction) const {
@@ -194,8 +198,8 @@ Status LmdbBackend::open_databases() {
     if (code == 0) databases_[static_cast<std::size_t>(i)] = database;
   }
   if (statistics.ms_entries > 0 && !databases_[static_cast<std::size_t>(Space::kMeta)])
-    return error(Errc::kCorrupt, options_.directory + "/data.mdb holds no cepd state but something else; give cepd " +
-                                     "another state.directory");
+    return error(Errc::kCorrupt,
+                 file_ + " holds no cepd state but something else; give cepd " + "another state.directory");
   // Handles opened in a transaction live on only when it commits.
   if (const int committed = mdb_txn_commit(transaction.release())) return failure("cannot read", committed);
   return {};
@@ -220,6 +224,7 @@ Result<LmdbBackend::Reading> LmdbBackend::read_with_cursor(Space space) const {
 }
 
 Result<std::optional<std::string>> LmdbBackend::get(Space space, std::string_view key) {
+  const UsingFile using_file(file_);
   const auto reading = read(space);
   if (!reading) return reading.error();
   if (!reading->database || key.empty()) return std::nullopt;
@@ -240,6 +245,7 @@ Status LmdbBackend::scan(Space space, std::string_view prefix, const Visitor& vi
 }
 
 Status LmdbBackend::scan_from(Space space, std::string_view from, const RangeVisitor& visit) {
+  const UsingFile using_file(file_);
   const auto reading = read_with_cursor(space);
   if (!reading) return reading.error();
   if (!reading->cursor) return {};
@@ -257,6 +263,7 @@ Status LmdbBackend::scan_from(Space space, std::string_view from, const RangeVis
 }
 
 Result<std::optional<std::string>> LmdbBackend::last_key(Space space) {
+  const UsingFile using_file(file_);
   const auto reading = read_with_cursor(space);
   if (!reading) return reading.error();
   if (!reading->cursor) return std::nullopt;
@@ -269,6 +276,7 @@ Result<std::optional<std::string>> LmdbBackend::last_key(Space space) {
 }
 
 Result<SpaceSize> LmdbBackend::size(Space space) {
+  const UsingFile using_file(file_);
   const auto reading = read(space);
   if (!reading) return reading.error();
   if (!reading->database) return SpaceSize{};
@@ -282,6 +290,7 @@ Result<SpaceSize> LmdbBackend::size(Space space) {
 Status LmdbBackend::commit(const WriteBatch& batch) {
   if (batch.empty()) return {};
   const std::lock_guard one_at_a_time(commit_);
+  const UsingFile using_file(file_);
   CEPD_TRY(usable());
   if (const int number = fault(FaultPoint::kCommit)) return failure("cannot write", number);
   const std::size_t bytes = batch.bytes();

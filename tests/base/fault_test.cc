@@ -1,74 +1,61 @@
 #include "base/fault.h"
 
 #include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
-#include <vector>
+#include <chrono>
+
+#include "base/clock.h"
 
 namespace cepd {
 namespace {
 
-struct Forget {
-  ~Forget() { forget_faults(); }
+using namespace std::chrono_literals;
+
+struct Planned {
+  explicit Planned(std::string_view text) : status(plan_faults(text)) {}
+  ~Planned() { forget_faults(); }
+  Status status;
 };
 
-TEST_CASE("fault: nothing is planned until it is asked for") {
-  const Forget after;
+TEST_CASE("fault: nothing is planned unless asked for") {
   CHECK(fault(FaultPoint::kCommit) == 0);
-  CHECK(plan_faults("").has_value());
-  CHECK(fault(FaultPoint::kCommit) == 0);
+  CHECK(clock_fault() == 0us);
 }
 
-TEST_CASE("fault: commits fail as often as planned, from the one planned on, and others do not") {
-  const Forget after;
-  REQUIRE(plan_faults("commit=ENOSPC@3x2,after_slice=kill@100").has_value());
-  std::vector<int> seen;
-  for (int i = 0; i < 6; ++i) {
-    CHECK(fault(FaultPoint::kBeforeGroup) == 0);
-    CHECK(fault(FaultPoint::kAfterSlice) == 0);
-    seen.push_back(fault(FaultPoint::kCommit));
+TEST_CASE("fault: a commit fails from the first time on for as many times as planned") {
+  const Planned planned("commit=EROFS@2x3");
+  REQUIRE(planned.status.has_value());
+  for (const int wanted : {0, EROFS, EROFS, EROFS, 0}) CHECK(fault(FaultPoint::kCommit) == wanted);
+  CHECK(fault(FaultPoint::kAfterGroup) == 0);
+}
+
+TEST_CASE("fault: the clock is wrong from a reading on, or for some readings") {
+  {
+    const Planned planned("clock=+1h30m@3");
+    REQUIRE(planned.status.has_value());
+    CHECK(clock_fault() == 0us);
+    CHECK(clock_fault() == 0us);
+    for (int i = 0; i < 10; ++i) CHECK(clock_fault() == 90min);
   }
-  CHECK(seen == std::vector<int>{0, 0, ENOSPC, ENOSPC, 0, 0});
+  const Planned planned("clock=-2d@2x2");
+  REQUIRE(planned.status.has_value());
+  for (const auto wanted : {0h, -48h, -48h, 0h}) CHECK(clock_fault() == wanted);
 }
 
-TEST_CASE("fault: without numbers it is the first time, once") {
-  const Forget after;
-  REQUIRE(plan_faults("commit=EIO").has_value());
-  CHECK(fault(FaultPoint::kCommit) == EIO);
-  CHECK(fault(FaultPoint::kCommit) == 0);
+TEST_CASE("fault: the system's clock is the one that is wrong") {
+  const EventTime before = system_clock().now();
+  const Planned planned("clock=-10h");
+  CHECK(system_clock().now() < before - 9h);
 }
 
-TEST_CASE("fault: kill is SIGKILL, the planned time the point is passed") {
-  const pid_t child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    if (!plan_faults("before_mark=kill@2")) ::_exit(1);
-    static_cast<void>(fault(FaultPoint::kBeforeMark));
-    static_cast<void>(fault(FaultPoint::kAfterMark));
-    static_cast<void>(fault(FaultPoint::kBeforeMark));
-    ::_exit(2);
-  }
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  REQUIRE(WIFSIGNALED(status));
-  CHECK(WTERMSIG(status) == SIGKILL);
-}
-
-TEST_CASE("fault: what is no plan is refused and named") {
-  const Forget after;
-  for (const std::string text : {"commit", "commit=", "commit=ENOENT", "after_group=EIO", "somewhere=kill",
-                                 "commit=EIO@", "commit=EIO@0", "commit=EIO@1x", "commit=EIO@1x0", "commit=EIO@1x2y",
-                                 "commit=EIO@-1", ",", "commit=EIO,,", "=kill", "commit=EIO 1"}) {
+TEST_CASE("fault: what is no plan is refused") {
+  for (const char* text : {"commit", "commit=", "nowhere=kill", "commit=+1h", "clock=kill", "clock=1h", "clock=+soon",
+                           "after_group=EIO", "commit=EIO@0", "commit=EIO@2x", "take=kill@x"}) {
     INFO(text);
-    const Status planned = plan_faults(text);
-    REQUIRE(planned.has_error());
-    CHECK(planned.error().code == Errc::kInvalidArgument);
+    const Planned planned(text);
+    CHECK(planned.status.has_error());
   }
-  CHECK(plan_faults("commit=EIO,somewhere=kill@1").error().message ==
-        "no fault: \"somewhere=kill@1\"; see base/fault.h");
 }
 
 }  // namespace

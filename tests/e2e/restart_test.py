@@ -166,13 +166,16 @@ class FullState(CepdTest):
         self.configure(**settings)
         daemon = self.run_daemon()
         self.events(*({"type": "a", "ts": i, "k": i, "x": "y" * 5000} for i in range(400)))
-        daemon.wait_log(r"\[error\] the state was not saved, it will be tried again: ")
+        daemon.wait_log(r"\[error\] the state was not saved, it will be tried again: .*: the state is full at 1 MiB: "
+                        r"raise state\.map_size and start cepd again, nothing is lost")
         daemon.wait_log("no input is taken until the state can be saved")
         # What cannot be kept is not taken: it waits in the source.
         self.events({"type": "c", "ts": 1000})
         reload = self.cepd("reload", "--config", self.config_file)
         self.assertEqual(reload.returncode, 1)
-        self.assertIn("reload refused: the state cannot be saved", reload.stderr)
+        self.assertRegex(reload.stderr, r"reload refused: the state cannot be saved: .*raise state\.map_size")
+        self.assertIn("reload again once the state can be saved", reload.stderr)
+        self.assertEqual(daemon.log().count("the state was not saved"), 1)
         self.assertEqual(daemon.end(signal.SIGKILL), -signal.SIGKILL)
         # A larger map, and nothing is missing.
         settings["state"]["map_size"] = "64MiB"
@@ -180,6 +183,7 @@ class FullState(CepdTest):
         daemon = self.run_daemon()
         daemon.wait_log(r"[1-9]\d* messages taken once more")
         self.wait_lines("actions.jsonl", 1, daemon)
+        self.assertEqual(self.cepd("reload", "--config", self.config_file).returncode, 0)
         self.saved()
         self.assertEqual(daemon.end(signal.SIGKILL), -signal.SIGKILL)
         daemon = self.run_daemon()

@@ -76,7 +76,7 @@ TEST_CASE("lmdb: a full map fails the whole batch with kNoSpace, and room made l
   const Status full = backend->commit(batch);
   REQUIRE(full.has_error());
   CHECK(full.error().code == Errc::kNoSpace);
-  CHECK(full.error().message.find("full at 4 MiB (state.map_size)") != std::string::npos);
+  CHECK(full.error().message.find("full at 4 MiB: raise state.map_size and start cepd again") != std::string::npos);
   CHECK(count(*backend) == 1);
   CHECK(backend->get(Space::kPartial, "a").value()->size() == kMiB);
 
