@@ -21,8 +21,11 @@ struct Deliverer::Worker {
   Worker(OpenedAction opened, state::Outbox& records, const Clock& clock, std::uint64_t seed)
       : action(std::move(opened)), outbox(records), failures(action.name, clock), random(seed) {}
 
-  void run(const std::stop_token& stop) {
-    while (const auto record = outbox.take(action.name, stop)) deliver(*record, stop);
+  void run(const std::stop_token& stop, const std::function<void(const state::OutboxRecord&)>& before_call) {
+    while (const auto record = outbox.take(action.name, stop)) {
+      if (before_call) before_call(*record);
+      deliver(*record, stop);
+    }
   }
 
   void deliver(const state::OutboxRecord& record, const std::stop_token& stop) {
@@ -32,6 +35,7 @@ struct Deliverer::Worker {
       switch (outcome.delivery) {
         case Delivery::kDone:
           failures.delivered();
+          failing.store(false, std::memory_order_relaxed);
           delivered.fetch_add(1, std::memory_order_relaxed);
           fault(FaultPoint::kBeforeMark);
           outbox.finish(action.name, record.sequence);
@@ -39,6 +43,7 @@ struct Deliverer::Worker {
           return;
         case Delivery::kRejected:
           failures.rejected(record.idempotency_key, outcome.detail);
+          failing.store(false, std::memory_order_relaxed);
           rejected.fetch_add(1, std::memory_order_relaxed);
           outbox.finish(action.name, record.sequence);
           return;
@@ -49,6 +54,7 @@ struct Deliverer::Worker {
                                    std::uniform_real_distribution<double>(0, 1)(random));
       if (outcome.retry_after) wait = std::max(wait, std::min(*outcome.retry_after, action.retry.longest));
       retried.fetch_add(1, std::memory_order_relaxed);
+      failing.store(true, std::memory_order_relaxed);
       failures.retrying(record.idempotency_key, outcome.detail, wait);
       if (!sleep(wait, stop)) {
         outbox.put_back(action.name, record.sequence);
@@ -69,6 +75,7 @@ struct Deliverer::Worker {
   FailureLog failures;
   std::mt19937_64 random;
   std::atomic<std::uint64_t> delivered{0}, retried{0}, rejected{0};
+  std::atomic<bool> failing{false};
   std::mutex mutex;
   std::condition_variable_any never;
   std::jthread thread;  // last: ends before what it uses
@@ -86,7 +93,8 @@ Deliverer::~Deliverer() { stop(); }
 void Deliverer::start() {
   for (auto& worker : workers_) {
     CEPD_CHECK(!worker->thread.joinable());
-    worker->thread = std::jthread([w = worker.get()](const std::stop_token& stop) { w->run(stop); });
+    worker->thread =
+        std::jthread([this, w = worker.get()](const std::stop_token& stop) { w->run(stop, before_call_); });
   }
 }
 
@@ -101,7 +109,7 @@ ActionCounts Deliverer::counts(const std::string& action) const {
   for (const auto& worker : workers_) {
     if (worker->action.name != action) continue;
     return {worker->delivered.load(std::memory_order_relaxed), worker->retried.load(std::memory_order_relaxed),
-            worker->rejected.load(std::memory_order_relaxed)};
+            worker->rejected.load(std::memory_order_relaxed), worker->failing.load(std::memory_order_relaxed)};
   }
   return {};
 }

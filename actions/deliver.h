@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actions/open.h"
@@ -18,6 +20,7 @@ struct ActionCounts {
   std::uint64_t delivered = 0;
   std::uint64_t retried = 0;  ///< attempts that did not work and will be made again
   std::uint64_t rejected = 0;
+  bool failing = false;  ///< the last attempt did not work and will be made again
 };
 
 /// One worker thread for each action, so that a slow one does not hold up the others; the calls of one action are
@@ -30,6 +33,8 @@ class Deliverer {
             std::uint64_t seed = std::random_device{}());
   ~Deliverer();  // stop()
 
+  /// Before start(): `call` is told of each call just before its first attempt, by the worker's thread.
+  void before_call(std::function<void(const state::OutboxRecord&)> call) { before_call_ = std::move(call); }
   void start();
   /// Lets a delivery under way end (it is bounded by its request time limit), gives up waiting for retries, puts the
   /// rest back into the outbox.
@@ -41,6 +46,7 @@ class Deliverer {
   struct Worker;
   std::vector<std::unique_ptr<Worker>> workers_;
   state::Outbox& outbox_;
+  std::function<void(const state::OutboxRecord&)> before_call_;
 };
 
 }  // namespace cepd::actions

@@ -28,13 +28,16 @@ void Checkpointer::begin() {
   number_ = to_.writer.begin_checkpoint();
   to_.writer.add_to_checkpoint(std::move(changes));
   handing_over_ = true;
+  to_.measures.stalled(clock_.steady() - last_);
 }
 
 void Checkpointer::hand_over() {
+  const auto began = clock_.steady();
   state::WriteBatch part;
   handing_over_ = to_.pump.save_some(part, kHandedOver);
   to_.writer.add_to_checkpoint(std::move(part));
   if (!handing_over_) to_.writer.complete_checkpoint();
+  to_.measures.stalled(clock_.steady() - began);
 }
 
 void Checkpointer::tick() {

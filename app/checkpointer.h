@@ -10,6 +10,7 @@
 
 #include "adapters/dead_letter.h"
 #include "app/group_writer.h"
+#include "app/measures.h"
 #include "app/pump.h"
 #include "base/clock.h"
 
@@ -23,6 +24,7 @@ class Checkpointer {
     Pump& pump;
     GroupWriter& writer;
     adapters::DeadLetterFile &dead_letter, &late;  ///< flushed when a checkpoint begins
+    Measures& measures;
   };
 
   /// One checkpoint each `interval`, the first one an interval from now. `alive` is called while something waits here.

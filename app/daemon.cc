@@ -124,9 +124,14 @@ Status Daemon::open() {
   if (sources_.empty())
     return error(Errc::kInvalidArgument, "the configuration names no source: add one under `sources:`");
 
+  std::vector<std::string> names;
+  for (const auto& action : actions) names.push_back(action.name);
+  measures_ = std::make_unique<Measures>(names, clock_);
+
   CEPD_TRY(restore(std::move(texts)));
 
   deliverer_ = std::make_unique<actions::Deliverer>(std::move(actions), outbox_);
+  deliverer_->before_call([this](const state::OutboxRecord& call) { measures_->calling(call); });
   std::size_t homeless = outbox_.size();
   for (const std::string& action : deliverer_->names()) homeless -= outbox_.size(action);
   if (homeless > 0) {
@@ -137,11 +142,11 @@ Status Daemon::open() {
       std::make_unique<adapters::MessageQueue>(static_cast<std::size_t>(settings_.daemon.integer("queue_messages")),
                                                static_cast<std::size_t>(settings_.daemon.integer("queue_bytes")));
   signals_.start([this] { queue_->wake(); });
-  return {};
+  return start_metrics();
 }
 
 Status Daemon::restore(std::vector<state::RuleText> texts) {
-  auto writer = GroupWriter::open(*backend_, outbox_, writer_options(settings_), clock_);
+  auto writer = GroupWriter::open(*backend_, outbox_, writer_options(settings_), *measures_, clock_);
   if (!writer) return std::move(writer).error();
   writer_ = std::move(*writer);
   const auto last = writer_->checkpoint();
@@ -197,17 +202,47 @@ Status Daemon::restore(std::vector<state::RuleText> texts) {
         "changed dropped; {} messages taken once more",
         restored->keys, restored->waiting, outbox_.size(), restored->dropped, recovered->messages);
   }
+  restored_ = {restored->keys, restored->dropped, restored->waiting, outbox_.size(), recovered->messages};
   CEPD_TRY(writer_->start());
   pump_->write_to(*writer_);
-  checkpointer_ = std::make_unique<Checkpointer>(Checkpointer::Parts{*pump_, *writer_, *dead_letter_, *late_},
-                                                 settings_.state.duration("interval"), clock_, [this] {
-                                                   if (ready_) service_.alive(clock_.steady());
-                                                 });
+  checkpointer_ =
+      std::make_unique<Checkpointer>(Checkpointer::Parts{*pump_, *writer_, *dead_letter_, *late_, *measures_},
+                                     settings_.state.duration("interval"), clock_, [this] {
+                                       if (ready_) service_.alive(clock_.steady());
+                                     });
   if (!as_stored) {
     writer_->reload(texts);
     checkpointer_->store_rules(std::move(texts));
   }
   return {};
+}
+
+Status Daemon::start_metrics() {
+  if (!settings_.metrics_listen) return {};
+  const PageSources sources{*measures_,
+                            *backend_,
+                            clock_,
+                            clock_.now(),
+                            static_cast<std::size_t>(settings_.daemon.integer("queue_messages")),
+                            static_cast<std::size_t>(settings_.engine.integer("lanes"))};
+  auto metrics = MetricsServer::start(
+      *settings_.metrics_listen, figures_, [this] { queue_->wake(); }, sources);
+  if (!metrics) return std::move(metrics).error();
+  metrics_ = std::move(*metrics);
+  spdlog::info("metrics are at http://{}/metrics", *settings_.metrics_listen);
+  return {};
+}
+
+/// Between two batches: for who has asked for figures since the last time.
+void Daemon::answer_metrics() {
+  if (!figures_.take_request()) return;
+  Figures figures = take_figures({*pump_, *queue_, *dead_letter_, *late_, *deliverer_, outbox_},
+                                 settings_.metrics.flag("each_rule"), clock_);
+  figures.reloads = reloads_ - reloads_refused_;
+  figures.reloads_refused = reloads_refused_;
+  figures.saving_fails = writer_->failing().has_value();
+  figures.restored = restored_;
+  figures_.put(std::move(figures));
 }
 
 Status Daemon::start_sources() {
@@ -253,6 +288,7 @@ Status Daemon::run() {
   bool input_ended = false;
   while (!signals_.stop_asked()) {
     service_.alive(clock_.steady());
+    answer_metrics();
     // What cannot be kept is not taken: the queue fills and the sources wait (language-details.md section 3).
     const bool failing = writer_->failing().has_value();
     if (failing || !writer_->wait_room(clock_.steady() + kTick)) {
@@ -280,6 +316,7 @@ void Daemon::reload() {
   service_.reloading();
   ReloadOutcome outcome = try_reload();
   outcome.number = ++reloads_;
+  if (!outcome.good) ++reloads_refused_;
   log_lines(outcome.good ? spdlog::level::info : spdlog::level::err, outcome.text);
   if (const Status written = run_directory_->write(outcome); !written) spdlog::error("{}", written.error().message);
   service_.ready(status_text());

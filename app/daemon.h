@@ -16,7 +16,10 @@
 #include "adapters/open.h"
 #include "app/checkpointer.h"
 #include "app/control.h"
+#include "app/figures.h"
 #include "app/group_writer.h"
+#include "app/measures.h"
+#include "app/metrics_server.h"
 #include "app/notify.h"
 #include "app/pump.h"
 #include "app/rule_files.h"
@@ -47,6 +50,8 @@ class Daemon {
   void take_messages(std::chrono::milliseconds wait);
   void stop_sources();
   Status stop(bool input_ended);
+  Status start_metrics();
+  void answer_metrics();
   std::string status_text() const;
 
   Settings settings_;
@@ -55,6 +60,7 @@ class Daemon {
   std::unique_ptr<RunDirectory> run_directory_;
   std::unique_ptr<state::StateBackend> backend_;
   std::unique_ptr<adapters::DeadLetterFile> dead_letter_, late_;
+  std::unique_ptr<Measures> measures_;
   std::shared_ptr<const nfa::Network> network_;
   state::Outbox outbox_;
   std::unique_ptr<GroupWriter> writer_;
@@ -65,7 +71,10 @@ class Daemon {
   std::unique_ptr<Checkpointer> checkpointer_;
   std::vector<adapters::Message> batch_;
   bool ready_ = false;  ///< the service manager was told
-  std::uint64_t reloads_ = 0;
+  std::uint64_t reloads_ = 0, reloads_refused_ = 0;
+  RestoredFigures restored_;
+  FigureBox figures_;
+  std::unique_ptr<MetricsServer> metrics_;
   std::chrono::steady_clock::time_point started_;
   Signals signals_;  // last: its thread, which wakes the queue, ends first
 };

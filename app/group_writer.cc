@@ -7,14 +7,15 @@
 namespace cepd::app {
 
 Result<std::unique_ptr<GroupWriter>> GroupWriter::open(state::StateBackend& backend, state::Outbox& outbox,
-                                                       GroupWriterOptions options, const Clock& clock) {
-  std::unique_ptr<GroupWriter> writer(new GroupWriter(backend, outbox, options, clock));
-  state::CheckpointCallbacks callbacks{[w = writer.get()](const state::CheckpointInfo& info) {
-                                         w->works_again();
-                                         spdlog::debug("checkpoint {} is finished: {} changes, {} bytes in {} us",
-                                                       info.number, info.changes, info.bytes, info.duration.count());
-                                       },
-                                       [w = writer.get()](const Error& reason, auto) { w->failed(reason); }};
+                                                       GroupWriterOptions options, Measures& measures,
+                                                       const Clock& clock) {
+  std::unique_ptr<GroupWriter> writer(new GroupWriter(backend, outbox, options, measures, clock));
+  state::CheckpointCallbacks callbacks{
+      [w = writer.get()](const state::CheckpointInfo& info) { w->checkpoint_finished(info); },
+      [w = writer.get()](const Error& reason, auto) {
+        w->measures_.checkpoint_failed();
+        w->failed(reason);
+      }};
   auto checkpoints = state::Checkpoints::open(backend, options.checkpoint, std::move(callbacks), clock);
   if (!checkpoints) return std::move(checkpoints).error();
   writer->checkpoints_ = std::move(*checkpoints);
@@ -32,7 +33,11 @@ Status GroupWriter::start() {
   committer_ = std::make_unique<state::Committer>(
       backend_, options_.commit,
       state::CommitterCallbacks{[this](const state::Commit& commit) { durable(commit); },
-                                [this](const Error& reason, auto) { failed(reason); }, [this] { works_again(); }},
+                                [this](const Error& reason, auto) {
+                                  measures_.commit_failed();
+                                  failed(reason);
+                                },
+                                [this] { works_again(); }},
       checkpoints_.get());
   outbox_.attach(*committer_, options_.deliver);
   return {};
@@ -99,6 +104,7 @@ void GroupWriter::commit(bool more) {
 }
 
 void GroupWriter::durable(const state::Commit& commit) {
+  measures_.committed(commit);
   outbox_.durable(commit.through);
   const std::lock_guard lock(mutex_);
   for (; !waiting_.empty() && waiting_.front().first <= commit.through; waiting_.pop_front()) {
@@ -116,6 +122,13 @@ void GroupWriter::failed(const Error& reason) {
 
 void GroupWriter::works_again() {
   if (failed_.exchange(false)) spdlog::info("the state was saved, input goes on");
+}
+
+void GroupWriter::checkpoint_finished(const state::CheckpointInfo& info) {
+  measures_.checkpoint_finished(info);
+  works_again();
+  spdlog::debug("checkpoint {} is finished: {} changes, {} bytes in {} us", info.number, info.changes, info.bytes,
+                info.duration.count());
 }
 
 std::uint64_t GroupWriter::begin_checkpoint() {

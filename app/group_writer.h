@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "adapters/source.h"
+#include "app/measures.h"
 #include "base/clock.h"
 #include "state/checkpoints.h"
 #include "state/committer.h"
@@ -33,7 +34,7 @@ class GroupWriter {
  public:
   /// Takes back a checkpoint that was not finished. Errors: kCorrupt; those of the backend. All outlive the writer.
   static Result<std::unique_ptr<GroupWriter>> open(state::StateBackend& backend, state::Outbox& outbox,
-                                                   GroupWriterOptions options, const Clock& clock);
+                                                   GroupWriterOptions options, Measures& measures, const Clock& clock);
   ~GroupWriter();
 
   /// The last finished checkpoint; none in a new directory.
@@ -72,8 +73,9 @@ class GroupWriter {
  private:
   using Receipts = std::vector<std::shared_ptr<adapters::Receipt>>;
 
-  GroupWriter(state::StateBackend& backend, state::Outbox& outbox, GroupWriterOptions options, const Clock& clock)
-      : backend_(backend), outbox_(outbox), options_(options), clock_(clock) {}
+  GroupWriter(state::StateBackend& backend, state::Outbox& outbox, GroupWriterOptions options, Measures& measures,
+              const Clock& clock)
+      : backend_(backend), outbox_(outbox), options_(options), measures_(measures), clock_(clock) {}
 
   std::uint64_t append(state::JournalEntry entry) { return journal_->append(std::move(entry), now_); }
   void append_run();
@@ -81,10 +83,12 @@ class GroupWriter {
   void durable(const state::Commit& commit);
   void failed(const Error& reason);
   void works_again();
+  void checkpoint_finished(const state::CheckpointInfo& info);
 
   state::StateBackend& backend_;
   state::Outbox& outbox_;
   const GroupWriterOptions options_;
+  Measures& measures_;
   const Clock& clock_;
   std::unique_ptr<state::Checkpoints> checkpoints_;
   std::optional<state::Journal> journal_;

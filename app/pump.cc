@@ -23,8 +23,9 @@ Pump::Pump(std::shared_ptr<const nfa::Network> network, engine::EngineOptions op
       backend_(backend),
       sinks_(sinks),
       started_(clock.steady()),
+      tally_(*network),
       engine_(std::move(network), options,
-              {[this](const engine::MatchView& match) { report(match.take()); },
+              {[this](const engine::MatchView& match) { report(match); },
                [this](const Event& event, DropReason reason, std::string_view raw) {
                  sinks_.late->add(reason, event.position, late_detail(event, reason), raw);
                }}) {
@@ -46,8 +47,12 @@ std::string Pump::late_detail(const Event& event, DropReason reason) const {
          "such events";
 }
 
-void Pump::report(MatchPtr match) {
-  for (state::OutboxRecord& record : action_calls(*match)) sinks_.outbox->add(std::move(record));
+void Pump::report(const engine::MatchView& view) {
+  tally_.count(view);
+  for (state::OutboxRecord& record : action_calls(*view.take())) {
+    record.taken = taken_;
+    sinks_.outbox->add(std::move(record));
+  }
 }
 
 EventPtr Pump::decode_again(const Event& event, std::string_view type) {
@@ -122,7 +127,8 @@ void Pump::reached(const SourcePosition& position) {
   ++messages_;
   PartitionState& partition = partitions_[{position.source, position.partition}];
   partition.position = position.offset;
-  partition.last_input = clock_.steady();
+  ++partition.messages;
+  partition.last_input = taken_ = clock_.steady();
   partition.idle = false;
 }
 
@@ -145,7 +151,7 @@ void Pump::push(EventPtr event, const adapters::Message& message) {
 }
 
 void Pump::tick() {
-  const auto now = clock_.steady();
+  const auto now = taken_ = clock_.steady();
   bool all_idle = true;
   Micros longest_delay{0};
   for (auto& [id, partition] : partitions_) {
@@ -181,8 +187,20 @@ state::WriteBatch Pump::begin_save() {
 }
 
 std::size_t Pump::swap(std::shared_ptr<const nfa::Network> network) {
+  // What the engine has still to report is of the rules before.
+  engine_.flush();
+  tally_.swap(engine_.network(), *network);
   return engine_.swap(std::move(network),
                       [this](const Event& event, std::string_view type) { return decode_again(event, type); });
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> Pump::messages_by_source() const {
+  std::map<std::string, std::uint64_t> messages;
+  for (const auto& [id, source] : sources_) messages.emplace(id.name(), 0);
+  for (const auto& [id, partition] : partitions_) {
+    if (sources_.contains(id.first)) messages[id.first.name()] += partition.messages;
+  }
+  return {messages.begin(), messages.end()};
 }
 
 }  // namespace cepd::app

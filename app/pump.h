@@ -9,12 +9,14 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "adapters/dead_letter.h"
 #include "adapters/open.h"
 #include "app/group_writer.h"
 #include "app/made_types.h"
+#include "app/rule_tally.h"
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "state/backend.h"
@@ -65,6 +67,9 @@ class Pump {
 
   const engine::Engine& engine() const { return engine_; }
   std::uint64_t messages() const { return messages_; }
+  /// Of every source that the configuration has, in the order of their names.
+  std::vector<std::pair<std::string, std::uint64_t>> messages_by_source() const;
+  const RuleTally& tally() const { return tally_; }
 
  private:
   struct SourceState {
@@ -73,6 +78,7 @@ class Pump {
   };
   struct PartitionState {
     std::int64_t position = -1;
+    std::uint64_t messages = 0;  ///< taken in this run
     std::chrono::steady_clock::time_point last_input;
     bool idle = true;
   };
@@ -86,7 +92,7 @@ class Pump {
   SourceState& source_of(const SourceId& id) { return sources_.at(id); }
   EventPtr decode_again(const Event& event, std::string_view type);
   std::string late_detail(const Event& event, DropReason reason) const;
-  void report(MatchPtr match);
+  void report(const engine::MatchView& view);
 
   const Clock& clock_;
   GroupWriter* writer_ = nullptr;
@@ -97,6 +103,9 @@ class Pump {
   std::map<PartitionId, PartitionState> partitions_;
   std::chrono::steady_clock::time_point started_;
   std::uint64_t messages_ = 0;
+  /// The last message, or the last move of the clock.
+  std::chrono::steady_clock::time_point taken_;
+  RuleTally tally_;
   MadeTypes made_types_;
   engine::Engine engine_;
 };

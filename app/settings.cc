@@ -1,6 +1,7 @@
 #include "app/settings.h"
 
 #include "actions/open.h"
+#include "app/metrics_server.h"
 #include "state/journal.h"
 #include "state/open.h"
 
@@ -107,7 +108,8 @@ const OptionTable& reload_table() {
 
 std::vector<OptionTable> all_option_tables() {
   std::vector<OptionTable> tables{rules_table(),  state::option_table(), state::journal_option_table(),
-                                  engine_table(), daemon_table(),        reload_table()};
+                                  engine_table(), daemon_table(),        reload_table(),
+                                  metrics_table()};
   for (auto more : {adapters::option_tables(), actions::option_tables()}) {
     tables.insert(tables.end(), more.begin(), more.end());
   }
@@ -121,7 +123,8 @@ Settings load_settings(const std::string& file, Diagnostics& diagnostics) {
   const config::Node& root = settings.root;
   // The top level has sections only: a table without rows refuses everything else with a suggestion.
   const OptionTable top{"", "", {}};
-  config::read_options(&root, top, {"rules", "state", "journal", "engine", "daemon", "reload", "sources", "actions"},
+  config::read_options(&root, top,
+                       {"rules", "state", "journal", "engine", "daemon", "reload", "metrics", "sources", "actions"},
                        diagnostics);
   settings.rules = config::read_options(root.find("rules"), rules_table(), {}, diagnostics);
   settings.state = config::read_options(root.find("state"), state::option_table(), {}, diagnostics);
@@ -129,6 +132,13 @@ Settings load_settings(const std::string& file, Diagnostics& diagnostics) {
   settings.engine = config::read_options(root.find("engine"), engine_table(), {}, diagnostics);
   settings.daemon = config::read_options(root.find("daemon"), daemon_table(), {}, diagnostics);
   settings.reload = config::read_options(root.find("reload"), reload_table(), {}, diagnostics);
+  settings.metrics = config::read_options(root.find("metrics"), metrics_table(), {}, diagnostics);
+  if (auto listen = read_listen(settings.metrics.text("listen"))) {
+    settings.metrics_listen = *std::move(listen);
+  } else {
+    diagnostics.push_back(
+        root.find("metrics")->find("listen")->value_problem(Severity::kError, std::move(listen).error().message));
+  }
   settings.action_schemas = actions::configured_schemas(root.find("actions"), diagnostics);
   return settings;
 }

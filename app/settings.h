@@ -2,6 +2,7 @@
 /// The configuration file of the daemon: every section, checked.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,9 @@ namespace cepd::app {
 
 struct Settings {
   config::Node root;
-  config::Options rules, engine, daemon, reload, state, journal;
-  std::vector<ActionSchema> action_schemas;  ///< what DO may name under this configuration
+  config::Options rules, engine, daemon, reload, state, journal, metrics;
+  std::optional<std::string> metrics_listen;  ///< ADDRESS:PORT; none: metrics are off
+  std::vector<ActionSchema> action_schemas;   ///< what DO may name under this configuration
 };
 
 /// Reads and checks `file` without opening anything it names. With an error in `diagnostics` the result must not be

@@ -2,6 +2,7 @@
 /// Action calls between the match and the sink that carries them out. Kept with the state, delivered later, removed
 /// when done.
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,8 @@ struct OutboxRecord {
   std::vector<OutboxArgument> arguments;
   std::vector<OutboxArgument> labels;
   std::string match_json;  ///< the match as `cepd replay` prints it, events as positions
+  /// When the event that led to it was taken; none for calls of an earlier run. Not stored.
+  std::optional<std::chrono::steady_clock::time_point> taken = std::nullopt;
 };
 
 /// How many calls of one action are given out before it is stored that earlier ones were delivered: so many may be

@@ -66,9 +66,12 @@ TEST_CASE("deliver: a service that is away is waited for, and order is kept") {
   receiver.refuse();
   state::Outbox outbox;
   Deliverer deliverer(open_yaml(hook("hook", receiver.url(), kQuick)), outbox);
+  std::vector<std::uint64_t> begun;
+  deliverer.before_call([&](const state::OutboxRecord& call) { begun.push_back(call.sequence); });
   deliverer.start();
   for (int i = 0; i < 3; ++i) outbox.add(make_record("hook", {argument("i", Value::integer(i))}));
   CHECK(eventually([&] { return deliverer.counts("hook").retried >= 2; }));
+  CHECK(deliverer.counts("hook").failing);
   CHECK(outbox.size("hook") == 3);
   receiver.listen();
   CHECK(empty_soon(outbox));
@@ -78,6 +81,8 @@ TEST_CASE("deliver: a service that is away is waited for, and order is kept") {
   for (int i = 0; i < 3; ++i)
     CHECK(json_at(requests[static_cast<std::size_t>(i)].body, "/arguments/i") == std::to_string(i));
   CHECK(deliverer.counts("hook").delivered == 3);
+  CHECK(!deliverer.counts("hook").failing);
+  CHECK(begun == std::vector<std::uint64_t>{1, 2, 3});  // each once, whatever its attempts
 }
 
 TEST_CASE("deliver: a longer wait that a service asks for is kept, up to the longest wait") {

@@ -1,0 +1,87 @@
+#pragma once
+/// What the pump's thread knows and /metrics shows, and how it gets from the one to the other: the reader asks, the
+/// main loop answers between two batches of messages, so that it never waits for a reader and nothing is collected
+/// where nobody reads.
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actions/deliver.h"
+#include "adapters/dead_letter.h"
+#include "adapters/source.h"
+#include "app/pump.h"
+#include "app/rule_tally.h"
+#include "base/drop_reason.h"
+#include "state/outbox.h"
+
+namespace cepd::app {
+
+/// What the start took up of the last run.
+struct RestoredFigures {
+  std::uint64_t keys = 0, keys_dropped = 0, events = 0, calls = 0, messages = 0;
+};
+
+/// As of one moment.
+struct Figures {
+  std::chrono::steady_clock::time_point taken;
+  std::vector<std::pair<std::string, std::uint64_t>> messages;  ///< by source
+  std::array<std::uint64_t, kDropReasonCount> dropped{};        ///< by DropReason
+  std::size_t queued = 0;
+  std::uint64_t events = 0;
+  std::size_t waiting = 0;
+  EventTime watermark = kMinTime;
+  std::size_t rules = 0;
+  std::uint64_t reloads = 0, reloads_refused = 0;
+  RuleTallies all_rules;
+  std::vector<RuleTally::OfRule> by_rule;  ///< none where they are not wanted
+  struct OfAction {
+    std::string name;
+    std::size_t waiting = 0;
+    actions::ActionCounts counts;
+  };
+  std::vector<OfAction> actions;
+  bool saving_fails = false;
+  RestoredFigures restored;
+};
+
+/// Whose counts they are made of. By the pump's thread.
+struct FigureParts {
+  const Pump& pump;
+  const adapters::MessageQueue& queue;
+  const adapters::DeadLetterFile &dead_letter, &late;
+  const actions::Deliverer& deliverer;
+  const state::Outbox& outbox;
+};
+Figures take_figures(const FigureParts& of, bool each_rule, const Clock& clock);
+
+/// Any number of readers, one that answers.
+class FigureBox {
+ public:
+  /// Asks for figures and waits for them until `deadline`; then those of before. Null: there were none yet.
+  /// `wake` makes the main loop look for who asks.
+  std::shared_ptr<const Figures> get(std::chrono::steady_clock::time_point deadline, const std::function<void()>& wake);
+
+  /// Whether somebody has asked since this was last called. The main loop's; costs one look.
+  bool take_request() { return asked_.load(std::memory_order_relaxed) && asked_.exchange(false); }
+  void put(Figures figures);
+  /// Nobody answers any more: readers do not wait.
+  void close();
+
+ private:
+  std::atomic<bool> asked_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::shared_ptr<const Figures> figures_;  // under mutex_
+  bool closed_ = false;                     // likewise
+};
+
+}  // namespace cepd::app
