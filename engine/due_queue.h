@@ -21,6 +21,11 @@ class DueQueue {
     if (key.due_slot == UINT32_MAX ? time != kMaxTime : time < heap_[key.due_slot].time) set(key, time);
   }
 
+  /// kMaxTime: it has none.
+  EventTime time_of(const KeyPart& key) const {
+    return key.due_slot == UINT32_MAX ? kMaxTime : heap_[key.due_slot].time;
+  }
+
   std::optional<EventTime> earliest() const {
     if (heap_.empty()) return std::nullopt;
     return heap_.front().time;

@@ -51,6 +51,9 @@ struct EngineOptions {
   bool share_prefixes = true;
   /// Partial matches keep the original bytes of their events, for matches printed with whole events.
   bool keep_raw = false;
+  /// Keys are read from it when an event or a deadline touches them, so that restore() reads none, and evict() may
+  /// forget them; it is the one that saves are committed to. Null: all keys are in memory.
+  state::StateBackend* stored = nullptr;
   /// Nanoseconds since some time; null: what rules cost in time is not measured. It decides nothing.
   std::int64_t (*clock_ns)() = nullptr;
 };
@@ -82,6 +85,8 @@ class Engine {
     /// Must not call the engine.
     std::function<void(const MatchView&)> match;
     std::function<void(const Event&, DropReason, std::string_view raw)> late;  ///< kLate or kLateAfterIdle
+    /// What EngineOptions::stored holds cannot be read. Must not return; on any lane's thread.
+    std::function<void(const Error&)> unreadable = nullptr;
   };
 
   Engine(std::shared_ptr<const nfa::Network> network, EngineOptions options, Handlers handlers);
@@ -109,11 +114,13 @@ class Engine {
   std::size_t waiting() const;  ///< events held back by the watermark
 
   /// Puts a new set of rules in place between two events. Rules with an equal name and fingerprint keep their partial
-  /// matches. `decode_again` reads a waiting event, of the type named, by the new plan. Returns how many rules kept
+  /// matches. Where a rule leaves those with which it shares what it has begun (it gets ON TIMEOUT, or another status
+  /// while it reads what others make) all stored keys are read. `decode_again` reads a waiting event, of the type named, by the new plan. Returns how many rules kept
   /// their state.
   using DecodeAgain = std::function<EventPtr(const Event&, std::string_view type)>;
   std::size_t swap(std::shared_ptr<const nfa::Network> network, const DecodeAgain& decode_again);
-  /// Of how many rules and keys the last swap() dropped the partial matches, as their rules are gone or changed.
+  /// Of how many rules and keys that are in memory the last swap() dropped the partial matches, as their rules are gone
+  /// or changed.
   std::size_t dropped_by_swap() const;
   const nfa::Network& network() const;
 
@@ -126,8 +133,21 @@ class Engine {
   bool save_some(state::WriteBatch& batch, std::size_t most_bytes);
   /// All of it at once.
   void save(state::WriteBatch& batch);
-  /// Reads what save() wrote, under the engine's present rules: partial matches of rules that are gone or changed are
-  /// dropped (returned: how many keys were taken and dropped). Errors: kCorrupt.
+  /// What was handed over is committed to EngineOptions::stored.
+  void saved();
+  /// Forgets keys that are stored as they are and were not touched for longest, about `most_keys`; false: there is no
+  /// more to be gained before the next save. They are read again when they are touched: no result changes. May be
+  /// called between saved() and begin_save(); else it does nothing.
+  bool evict(std::size_t most_keys);
+  struct KeyCounts {
+    std::size_t here = 0, cold = 0;         ///< now: in memory, and only stored
+    std::uint64_t evicted = 0, loaded = 0;  ///< since the engine was made
+  };
+  /// Where EngineOptions::stored is given. Waits for the lanes.
+  KeyCounts key_counts() const;
+
+  /// Takes up what save() wrote, under the engine's present rules: partial matches of rules that are gone or changed
+  /// are dropped (returned: how many parts of keys were taken and dropped). Errors: kCorrupt.
   struct Restored {
     std::size_t keys = 0, dropped = 0, waiting = 0;
   };

@@ -196,14 +196,17 @@ class KeyEntry {
   std::vector<std::unique_ptr<KeyPart>> take();
 
   bool emptied = false;  ///< the lane looks whether it still is empty
+  bool touched = true;   ///< since the hand of the clock came by (KeyClock)
 
  private:
+  friend class KeyClock;
   KeyPart* find(std::uint32_t owner) const;
 
   std::uint64_t hash_ = 0;
   boost::container::small_vector<Value, 1> key_;
   char* text_ = nullptr;  // of key_, from the pool
   std::uint32_t text_bytes_ = 0;
+  std::uint32_t clock_slot_ = UINT32_MAX;
   boost::container::small_vector<OfOwner, 1, PoolAllocator<OfOwner>> parts_;  // sorted by owner
 };
 

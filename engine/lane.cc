@@ -71,9 +71,9 @@ bool Lane::read_key(const List<plan::FieldRef>& fields, const Event& event, Even
   return true;
 }
 
-bool Lane::is_mine(std::uint32_t rule, const EventKey& key) const {
+bool Lane::is_mine(std::uint32_t rule, const KeyProbe& key) const {
   if (options_.lanes == 1) return true;
-  return (key.values.empty() ? rules_->lane_of_unkeyed[rule] : key.hash % options_.lanes) == index_;
+  return (key.key.empty() ? rules_->lane_of_unkeyed[rule] : key.hash % options_.lanes) == index_;
 }
 
 void Lane::collect(const EventPtr& event, const nfa::TypeDispatch& dispatch) {
@@ -89,9 +89,9 @@ void Lane::collect(const EventPtr& event, const nfa::KeyWay& way) {
     if (traced_ && way.find(*traced_) != nullptr) runtimes_[*traced_].trace()->without_key(event);
     return;
   }
-  if (!key.values.empty() && !is_mine(0, key)) return;
+  if (!key.values.empty() && !is_mine(0, key.probe())) return;
   key.table = way.table;
-  key.known = tables_[way.table].find({key.hash, key.values});
+  key.known = find_key(way.table, key.probe(), event->time);
   const std::size_t number = key_count_++;
   starts_.clear();
   way.starts.find(*event, starts_);
@@ -179,13 +179,13 @@ void Lane::count_missing(const Event& event, const nfa::KeyWay& way) {
 
 void Lane::add_prefix_item(const Event& event, std::uint32_t prefix, PrefixState* from, std::size_t key) {
   const nfa::Prefix& of = rules_->prefixes()[prefix];
-  if ((!event.shadow || of.shadow) && is_mine(of.rule, keys_[key])) prefix_items_.push_back({prefix, from, key});
+  if ((!event.shadow || of.shadow) && is_mine(of.rule, keys_[key].probe())) prefix_items_.push_back({prefix, from, key});
 }
 
 void Lane::add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState* state, std::size_t key, bool starts,
                     PrefixState* from) {
   if (event->shadow && runtimes_[entry.rule].rule().status != plan::Status::kShadow) return;
-  if (!is_mine(entry.rule, keys_[key])) return;
+  if (!is_mine(entry.rule, keys_[key].probe())) return;
   const bool input = entry.input && (!entry.has_from || passes_from(entry.rule, *entry.from, *event));
   if (entry.input && !input) {
     if (Trace* trace = runtimes_[entry.rule].trace()) trace->filtered(keys_[key].values, event);
@@ -214,7 +214,7 @@ void Lane::collect_several(const EventPtr& event, const nfa::RuleInput& input) {
     if (!read_key(way.key, *event, key)) continue;
     any_key = true;
     key.table = rules_->dispatch.table(input.rule);
-    key.known = tables_[key.table].find({key.hash, key.values});
+    key.known = find_key(key.table, key.probe(), event->time);
     const std::size_t number = key_count_++;
     const nfa::RuleEntry entry{input.rule, way.input, input.has_from, true, way.elements, way.unless, &input};
     const std::size_t before = items_.size();
@@ -277,7 +277,7 @@ void Lane::handle(Item& item) {
   }
   if (!item.offer.starts && item.offer.from == nullptr && runtime.trace() == nullptr) return;
   EventKey& key = keys_[item.key];
-  if (key.known == nullptr) fresh_entry_.look_at({key.hash, key.values});
+  if (key.known == nullptr) fresh_entry_.look_at(key.probe());
   KeyState& state = fresh(item.rule, key.known == nullptr ? fresh_entry_ : *key.known);
   before_change_with_prefixes(state);
   runtime.handle(state, item.offer, work_);
@@ -288,8 +288,21 @@ void Lane::handle(Item& item) {
   }
 }
 
+KeyEntry& Lane::find_or_add(std::uint32_t table, const KeyProbe& probe) {
+  if (!stored_) return tables_[table].find_or_add(probe);
+  if (KeyEntry* known = tables_[table].find(probe)) return *known;
+  KeyEntry& entry = tables_[table].find_or_add(probe);
+  clock_.add(entry);
+  return entry;
+}
+
+void Lane::erase(std::uint32_t table, KeyEntry& entry) {
+  if (stored_) clock_.erase(entry);
+  tables_[table].erase(entry);
+}
+
 KeyEntry& Lane::entry_of(EventKey& key) {
-  if (key.known == nullptr) key.known = &tables_[key.table].find_or_add({key.hash, key.values});
+  if (key.known == nullptr) key.known = &find_or_add(key.table, key.probe());
   return *key.known;
 }
 
@@ -316,6 +329,10 @@ void Lane::keep_fresh(KeyEntry& entry) {
 void Lane::after(KeyState& state) {
   see_to_prefixes_of(state);
   if (options_.track_changes) mark_changed(state);
+  settle(state);
+}
+
+void Lane::settle(KeyState& state) {
   if (state.empty()) {
     remove(state);
     return;
@@ -327,6 +344,7 @@ void Lane::after(KeyState& state) {
 void Lane::fire(EventTime now, std::uint32_t level, std::uint64_t step) {
   step_ = step;
   due_now_ = now;
+  load_due(now);
   for (KeyPart* part : due_.take(now, level)) {
     if (part->of_prefix()) {
       expire(static_cast<PrefixState&>(*part), now);
@@ -341,7 +359,7 @@ void Lane::fire(EventTime now, std::uint32_t level, std::uint64_t step) {
 }
 
 void Lane::fire_before(EventTime limit, std::uint64_t step) {
-  while (const auto earliest = due_.earliest()) {
+  while (const auto earliest = this->earliest()) {
     if (*earliest >= limit && limit != kMaxTime) return;
     fire(*earliest, 1, step);
   }
@@ -376,30 +394,31 @@ void Lane::forget_emptied() {
   read_.clear();
   for (const auto& [table, entry] : emptied_) {
     entry->emptied = false;
-    if (entry->empty()) tables_[table].erase(*entry);
+    if (entry->empty()) erase(table, *entry);
   }
   emptied_.clear();
 }
 
 void Lane::put(const KeyProbe& probe, std::unique_ptr<KeyPart> owned, EventTime watermark) {
   KeyPart& part = *owned;
-  tables_[rules_->dispatch.table(rules_->rule_of(part.owner))].find_or_add(probe).add(std::move(owned));
+  find_or_add(rules_->dispatch.table(rules_->rule_of(part.owner)), probe).add(std::move(owned));
   part.due_slot = UINT32_MAX;
-  const bool changed = std::exchange(part.changed_in, 0) != 0;
-  if (changed && options_.track_changes) mark_changed(part);
+  bool changed = std::exchange(part.changed_in, 0) != 0 || !part.stored;
   if (part.of_prefix()) {
     auto& waiting = static_cast<PrefixState&>(part);
     const nfa::Prefix& prefix = rules_->prefixes()[part.prefix()];
     waiting.level = prefix.level;
     waiting.most_own = most_own(*part.entry, prefix.root);
-    after(waiting);
+    if (changed && options_.track_changes) mark_changed(part);
+    settle(waiting);
     return;
   }
   auto& state = static_cast<KeyState&>(part);
   state.level = rules_->levels[state.owner];
-  if (runtimes_[state.owner].take_over(state, watermark) && options_.track_changes) mark_changed(state);
+  changed = runtimes_[state.owner].take_over(state, watermark) || changed;
+  if (changed && options_.track_changes) mark_changed(state);
   runtimes_[state.owner].note_own(state);
-  after(state);
+  settle(state);
   forget_emptied();
 }
 

@@ -10,11 +10,16 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cold_keys.h"
 #include "engine/due_queue.h"
+#include "engine/key_clock.h"
 #include "engine/rule_runtime.h"
 #include "nfa/dispatch.h"
 
 namespace cepd::engine {
+
+struct PartHead;
+struct StoredKeys;
 
 /// A match with its place among those of other lanes.
 struct LaneMatch {
@@ -58,7 +63,10 @@ class Lane {
 
   /// Offers the event to the rules that it can do something to. Requires every earlier deadline fired.
   void give(const EventPtr& event, const nfa::TypeDispatch& dispatch, std::uint64_t step);
-  std::optional<EventTime> earliest() const { return due_.earliest(); }
+  std::optional<EventTime> earliest() const {
+    const auto here = due_.earliest(), stored = cold_.earliest();
+    return here && stored ? std::min(*here, *stored) : here ? here : stored;
+  }
   /// What falls due at `now` in rules of `level`. Requires that nothing is due earlier, and nothing of lower levels.
   void fire(EventTime now, std::uint32_t level, std::uint64_t step);
   /// All that falls due before `limit` (kMaxTime: everything), for rule sets of one level.
@@ -80,13 +88,34 @@ class Lane {
   std::vector<std::unique_ptr<KeyEntry>> take_keys();
 
   /// Begins a save of what changed since the last one, as it is now: what is still to be written is written before it
-  /// changes again (as in a snapshot by copy on write). Requires that none is under way and
-  /// EngineOptions::track_changes.
-  void begin_save();
+  /// changes again (as in a snapshot by copy on write). Events are stored by field plan `plan`, and the next one gets
+  /// the number `sequence`. Requires that none is under way and EngineOptions::track_changes.
+  void begin_save(std::uint64_t plan, std::uint64_t sequence);
   /// Moves to `batch` what has been written, and writes parts until there are `most_bytes`. False: nothing is left.
   bool save_some(state::WriteBatch& batch, std::size_t most_bytes);
-  /// Gives up the keys of records that are to be erased with the next save.
-  std::vector<std::string> take_gone() { return std::exchange(gone_, {}); }
+  /// The record (snapshot.h) is to be erased with the next save, and is not looked at until then.
+  void note_gone(std::string stored_key) { gone_.insert(std::move(stored_key)); }
+
+  // ---- keys that are stored and not in memory (lane_cold.cc) ----
+
+  /// From where they are read; null: all keys are in memory.
+  void read_from(std::shared_ptr<const StoredKeys> stored);
+  const std::shared_ptr<const StoredKeys>& stored() const { return stored_; }
+  /// Something is stored under `key` (ColdKeys).
+  void add_cold(std::uint64_t key, EventTime due) { cold_.add(key, due); }
+  /// Takes over what an earlier set of rules has stored.
+  void take_cold(Lane& before);
+  const ColdKeys& cold() const { return cold_; }
+  /// Reads those that begin with `key`.
+  Status load(std::uint64_t key, EventTime now);
+  /// Reads all of them.
+  Status load_all(EventTime now);
+  void load_all_now(EventTime now);  ///< StoredKeys::unreadable() has the error
+  /// What save_some() has given can be read from where keys are stored.
+  void saved();
+  /// Engine::evict().
+  bool evict(std::size_t most);
+  Engine::KeyCounts key_counts() const { return {clock_.size(), cold_.size(), evicted_, loaded_}; }
 
   /// Null: nobody. Requires that the rule has nothing under way.
   void set_trace(std::uint32_t rule, Trace* trace);
@@ -138,6 +167,8 @@ class Lane {
     std::uint64_t hash = 0;
     std::uint32_t table = 0;
     KeyEntry* known = nullptr;  ///< before the event
+
+    KeyProbe probe() const { return {hash, values}; }
   };
 
   void collect(const EventPtr& event, const nfa::TypeDispatch& dispatch);
@@ -149,13 +180,16 @@ class Lane {
                 PrefixState* from);
   void count_missing(const Event& event, const nfa::KeyWay& way);
   bool read_key(const List<dsl::plan::FieldRef>& fields, const Event& event, EventKey& key) const;
-  bool is_mine(std::uint32_t rule, const EventKey& key) const;
+  bool is_mine(std::uint32_t rule, const KeyProbe& key) const;
   bool passes_from(std::uint32_t rule, const nfa::RuleInput& input, const Event& event);
   KeyEntry& entry_of(EventKey& key);
   void handle(Item& item);
   KeyState& fresh(std::uint32_t rule, KeyEntry& entry);
   void keep_fresh(KeyEntry& entry);
   void after(KeyState& state);
+  void settle(KeyState& state);
+  KeyEntry& find_or_add(std::uint32_t table, const KeyProbe& probe);
+  void erase(std::uint32_t table, KeyEntry& entry);
   void mark_changed(KeyPart& part);
   // Saves (lane_save.cc).
   void before_change(KeyPart& part) {
@@ -166,6 +200,14 @@ class Lane {
   void forget(KeyPart& part);
   void remove(KeyPart& part);
   void forget_emptied();
+  std::string stored_key(const KeyPart& part) const;
+  // Keys that are not in memory (lane_cold.cc).
+  KeyEntry* find_key(std::uint32_t table, const KeyProbe& probe, EventTime now);
+  void load_due(EventTime now);
+  void must(const Status& read) const;
+  Status take_record(std::string_view stored_key, std::string_view record, EventTime now);
+  bool can_be_read_again(const KeyEntry& entry) const;
+  void evict(KeyEntry& entry);
   // What rules with one prefix share (lane_prefixes.cc).
   void handle(const PrefixItem& item, const EventPtr& event);
   bool begins_or_goes_on(const PrefixItem& item, const EventPtr& event);
@@ -174,6 +216,7 @@ class Lane {
   void cut(PrefixState& state, EventTime oldest);
   void expire(PrefixState& state, EventTime now);
   void after(PrefixState& state);
+  void settle(PrefixState& state);
   void see_to_prefixes_of(const KeyState& state);
   bool may_join_prefix(const Item& item) const;
   void add_prefix_counts(std::vector<RuleCounts>& counts) const;
@@ -195,7 +238,17 @@ class Lane {
   std::uint32_t saving_list_ = 1;            // of those in saving_
   state::WriteBatch written_;
   std::vector<std::pair<std::uint32_t, KeyEntry*>> emptied_;  // entries that may be empty, with their tables
-  std::vector<std::string> gone_;                             // keys of records to be erased
+  using Records = boost::unordered_flat_set<std::string>;     // by their keys
+  Records gone_;                                              // to be erased
+  Records erased_;                                            // by a save that is not saved() yet
+  std::uint64_t saving_plan_ = 0, saving_before_ = 0;         // PartHead of the save under way
+  std::shared_ptr<const StoredKeys> stored_;
+  ColdKeys cold_;
+  KeyClock clock_;                // of all keys, where they can be read again
+  std::size_t may_evict_ = 0;     // slots of the clock to be looked at
+  std::vector<KeyEntry*> made_;   // from the records under loading_
+  std::uint64_t loading_ = 0;
+  std::uint64_t evicted_ = 0, loaded_ = 0;
   std::vector<std::uint64_t> missing_by_way_;                 // events without a key
   // Of the event at hand.
   std::vector<EventKey> keys_;

@@ -109,6 +109,10 @@ void Lane::keep_under_cap(PrefixState& state, EventTime now) {
 
 void Lane::after(PrefixState& state) {
   if (options_.track_changes) mark_changed(state);
+  settle(state);
+}
+
+void Lane::settle(PrefixState& state) {
   if (state.set.empty()) {
     read_.push_back(&state);
   } else {

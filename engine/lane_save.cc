@@ -10,12 +10,23 @@ namespace cepd::engine {
 
 using state::Space;
 
-void Lane::begin_save() {
+void Lane::begin_save(std::uint64_t plan, std::uint64_t sequence) {
+  saving_plan_ = plan;
+  saving_before_ = sequence;
   // The parts themselves are not touched: there may be a million.
   saving_ = std::exchange(changed_, {});
   saving_list_ = changed_list_++;
-  for (std::string& key : gone_) written_.erase(Space::kPartial, std::move(key));
+  may_evict_ = 0;
+  for (const std::string& key : gone_) written_.erase(Space::kPartial, key);
+  if (stored_) erased_.merge(gone_);
   gone_.clear();
+}
+
+void Lane::saved() {
+  CEPD_CHECK(saving_.empty());
+  erased_ = {};
+  // Those that were touched are looked at twice.
+  may_evict_ = 2 * clock_.slots();
 }
 
 bool Lane::save_some(state::WriteBatch& batch, std::size_t most_bytes) {
@@ -28,8 +39,8 @@ bool Lane::save_some(state::WriteBatch& batch, std::size_t most_bytes) {
 
 /// Returns how many bytes it takes.
 std::size_t Lane::write(KeyPart& part) {
-  std::string key = partial_key(rules_->id_of(part.owner), part.entry->canonical());
-  std::string record = encode_part(part, *rules_);
+  std::string key = stored_key(part);
+  std::string record = encode_part(part, *rules_, {due_.time_of(part), saving_plan_, saving_before_});
   const std::size_t bytes = key.size() + record.size();
   written_.put(Space::kPartial, std::move(key), std::move(record));
   part.stored = true;
@@ -52,7 +63,11 @@ void Lane::before_change_with_prefixes(KeyState& state) {
 void Lane::forget(KeyPart& part) {
   CEPD_CHECK(part.changed_in != saving_list_ || saving_.empty());  // it was written before it changed
   if (part.changed_in == changed_list_) changed_[part.changed_slot] = nullptr;
-  if (part.stored) gone_.push_back(partial_key(rules_->id_of(part.owner), part.entry->canonical()));
+  if (part.stored) gone_.insert(stored_key(part));
+}
+
+std::string Lane::stored_key(const KeyPart& part) const {
+  return encode_partial_key({key_id(part.key()), rules_->id_of(part.owner)});
 }
 
 }  // namespace cepd::engine

@@ -14,6 +14,7 @@ class SlotHeap {
   bool empty() const { return entries_.empty(); }
   const Entry& front() const { return entries_.front(); }
   Entry& operator[](std::size_t slot) { return entries_[slot]; }
+  const Entry& operator[](std::size_t slot) const { return entries_[slot]; }
 
   template <class Placed>
   void push(Entry entry, const Placed& placed) {

@@ -19,17 +19,24 @@ Error corrupt_record(const char* what) {
   return error(Errc::kCorrupt, std::string("stored ") + what + " does not read back");
 }
 
-std::string partial_key(const MatchId& owner, std::string_view key_id) {
+std::string encode_partial_key(const PartialKey& key) {
   std::string out;
-  append_ordered(out, owner);
-  append_ordered(out, hash_match_id(key_id));
+  append_ordered(out, key.key);
+  append_ordered(out, key.owner);
   return out;
 }
 
-std::optional<MatchId> owner_in(std::string_view partial_key) {
-  constexpr std::size_t kHalf = sizeof(std::uint64_t);
-  if (partial_key.size() < 2 * kHalf) return std::nullopt;
-  return MatchId{state::read_ordered(partial_key), state::read_ordered(partial_key.substr(kHalf))};
+std::optional<PartialKey> decode_partial_key(std::string_view stored) {
+  constexpr std::size_t kNumber = sizeof(std::uint64_t);
+  if (stored.size() != 4 * kNumber) return std::nullopt;
+  const auto number = [&](std::size_t place) { return state::read_ordered(stored.substr(place * kNumber)); };
+  return PartialKey{{number(0), number(1)}, {number(2), number(3)}};
+}
+
+MatchId key_id(std::span<const Value> key) {
+  std::string text;
+  for (const Value& value : key) append_canonical(text, value);
+  return hash_match_id(text);
 }
 
 std::string encode_plan(const FieldPlan& plan) {
@@ -67,6 +74,8 @@ std::string encode_rules(const std::vector<dsl::plan::Rule>& rules, const std::v
     out.match_id(rules[i].fingerprint);
     out.number(records[i].since);
     out.byte(records[i].alone ? 1 : 0);
+    out.number(records[i].limit_since);
+    out.number(records[i].timeouts_since);
   }
   return out.take();
 }
@@ -79,9 +88,18 @@ Result<boost::unordered_flat_map<MatchId, RuleRecord, MatchIdHash>> decode_rules
     RuleRecord& rule = rules[in.match_id()];
     rule.since = in.number();
     rule.alone = in.byte() != 0;
+    rule.limit_since = in.number();
+    rule.timeouts_since = in.number();
   }
   if (!in.at_end()) return corrupt_record("list of rules");
   return rules;
+}
+
+std::string encode_limits(const EngineOptions& options) {
+  Writer out;
+  out.number(options.max_partial_matches);
+  out.signed_number(options.state_ttl ? options.state_ttl->count() : -1);
+  return out.take();
 }
 
 std::string encode_waiting(const Event& event, const FieldPlan& plan) {

@@ -15,23 +15,30 @@
 #include "engine/key_state.h"
 #include "engine/lane.h"
 #include "engine/order.h"
+#include "state/layout.h"
 
 namespace cepd::engine {
 
-/// Space::kEngine keys.
-inline constexpr std::string_view kFieldPlanKey = "field_plan";
+/// Space::kEngine keys; the field plans' goes on with a number, ordered.
+inline constexpr std::string_view kFieldPlanKey = "field_plan/";
 inline constexpr std::string_view kOrderKey = "order";
-
 inline constexpr std::string_view kRulesKey = "rules";
+inline constexpr std::string_view kLimitsKey = "limits";
 
 /// `what` does not read back: kCorrupt.
 Error corrupt_record(const char* what);
 
-/// Space::kPartial key: 16 bytes naming the owner (a rule as it was when its partial matches were made, by its
-/// fingerprint, or a prefix, by its identity), then 16 bytes naming the key.
-std::string partial_key(const MatchId& owner, std::string_view key_id);
-/// None: no such key is that short.
-std::optional<MatchId> owner_in(std::string_view partial_key);
+/// Space::kPartial key: 16 bytes for the key, 16 for the owner (a rule as it was when its partial matches were made, by
+/// its fingerprint, or a prefix, by its identity).
+struct PartialKey {
+  MatchId key;
+  MatchId owner;
+};
+std::string encode_partial_key(const PartialKey& key);
+/// None: no such key has that length.
+std::optional<PartialKey> decode_partial_key(std::string_view stored);
+/// What PartialKey has for a key. Equal keys (1 and 1.0) have one.
+MatchId key_id(std::span<const Value> key);
 
 /// Which type and slots the fields of stored events have: the names behind TypeId and slot numbers.
 std::string encode_plan(const FieldPlan& plan);
@@ -51,20 +58,30 @@ class StoredPlan {
   std::vector<Type> types_;
 };
 
-/// `rules`: that the part is of.
-std::string encode_part(const KeyPart& part, const LaneRules& rules);
+/// What a part's record begins with: as much as is to be known of it while it is not in memory.
+struct PartHead {
+  EventTime due = kMaxTime;  ///< nothing of it falls due before; kMaxTime: never
+  std::uint64_t plan = 0;    ///< number of the field plan that its events are stored by
+  std::uint64_t before = 0;  ///< it is as it was before the event that got this sequence number
+};
+/// Errors: kCorrupt. The record's rest is left in `in`.
+Result<PartHead> decode_head(state::Reader& in);
+std::vector<Value> decode_key(state::Reader& in);  ///< follows the head; text points into the record
 
-/// What encode_part() wrote. `part` has no entry and no owner yet.
+/// `rules`: that the part is of.
+std::string encode_part(const KeyPart& part, const LaneRules& rules, const PartHead& head);
+
+/// What encode_part() wrote. `part` has no entry yet.
 struct StoredPart {
-  std::vector<Value> key;
-  std::unique_ptr<Arena> arena;  ///< owns the text of `key`
+  std::vector<Value> key;  ///< text points into the record
   std::unique_ptr<KeyPart> part;
 };
 /// By what they are known by (LaneRules::id_of) the owners that there are.
 using Owners = boost::unordered_flat_map<MatchId, std::uint32_t, MatchIdHash>;
-/// Of this owner's. Errors: kCorrupt. The states and elements read are checked against its automaton.
-Result<StoredPart> decode_part(std::string_view record, const StoredPlan& plan, const LaneRules& rules,
-                               const Owners& owners, std::uint32_t owner);
+/// Of this owner's; `in` is behind the head. Errors: kCorrupt. The states and elements read are checked against its
+/// automaton.
+Result<StoredPart> decode_part(state::Reader& in, const StoredPlan& plan, const LaneRules& rules, const Owners& owners,
+                               std::uint32_t owner);
 /// Readers by the owners that they have now; those without are gone.
 void rename_readers(PrefixState& state, const std::function<std::optional<std::uint32_t>(std::uint32_t)>& owner_now);
 
@@ -72,9 +89,15 @@ void rename_readers(PrefixState& state, const std::function<std::optional<std::u
 struct RuleRecord {
   std::uint64_t since = 0;  ///< Evaluator::set_since()
   bool alone = false;       ///< it has no prefix
+  // Sequence numbers from which on it has had these without a break.
+  std::uint64_t limit_since = 0;     ///< LIMIT
+  std::uint64_t timeouts_since = 0;  ///< ON TIMEOUT
 };
 std::string encode_rules(const std::vector<dsl::plan::Rule>& rules, const std::vector<RuleRecord>& records);
 Result<boost::unordered_flat_map<MatchId, RuleRecord, MatchIdHash>> decode_rules(std::string_view record);
+
+/// The options that decide what may be under way. Where they have changed, all that is stored is to be looked at.
+std::string encode_limits(const EngineOptions& options);
 
 std::string encode_waiting(const Event& event, const FieldPlan& plan);
 Result<EventPtr> decode_waiting(std::string_view record, const FieldPlan& present);

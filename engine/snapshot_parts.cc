@@ -295,7 +295,7 @@ void read_sequences(Reader& in, Sequences& sequences) {
 void encode_state(Writer& out, const KeyState& state) {
   static const KeyState::Rare kNothing;
   out.number(state.last_input);
-  out.byte(static_cast<std::uint8_t>((state.sets ? 1 : 0) | 2));
+  out.byte(state.sets ? 1 : 0);
   const KeyState::Rare& rare = state.rare ? *state.rare : kNothing;
   write_times(out, rare.acted);
   write_times(out, rare.acted_on_timeout);
@@ -309,9 +309,9 @@ void encode_state(Writer& out, const KeyState& state) {
 std::unique_ptr<KeyState> decode_state(Reader& in, const StoredPlan& plan, const nfa::Automaton& automaton) {
   auto state = std::make_unique<KeyState>();
   state->last_input = in.number();
-  const std::uint8_t flags = in.byte();
-  if (flags > 3) in.fail();
-  state->sets = (flags & 1) != 0;
+  const std::uint8_t sets = in.byte();
+  if (sets > 1) in.fail();
+  state->sets = sets != 0;
   KeyState::Rare rare;
   read_times(in, rare.acted);
   read_times(in, rare.acted_on_timeout);
@@ -321,7 +321,7 @@ std::unique_ptr<KeyState> decode_state(Reader& in, const StoredPlan& plan, const
   StateReader reader(in, plan, automaton, state->sets);
   state->runs = reader.runs();
   rare.expired = reader.runs();
-  if ((flags & 2) != 0) state->marked_until = in.time();  // version 2 had none
+  state->marked_until = in.time();
   if (!rare.empty()) state->rare = std::make_unique<KeyState::Rare>(std::move(rare));
   return state;
 }
@@ -355,8 +355,11 @@ std::unique_ptr<PrefixState> decode_prefix(Reader& in, const StoredPlan& plan, c
 
 }  // namespace
 
-std::string encode_part(const KeyPart& part, const LaneRules& rules) {
+std::string encode_part(const KeyPart& part, const LaneRules& rules, const PartHead& head) {
   Writer out;
+  out.time(head.due);
+  out.number(head.plan);
+  out.number(head.before);
   out.number(part.key().size());
   for (const Value& value : part.key()) out.value(value);
   if (part.of_prefix()) {
@@ -367,13 +370,26 @@ std::string encode_part(const KeyPart& part, const LaneRules& rules) {
   return out.take();
 }
 
-Result<StoredPart> decode_part(std::string_view record, const StoredPlan& plan, const LaneRules& rules,
-                               const Owners& owners, std::uint32_t owner) {
-  Reader in(record);
-  StoredPart stored;
-  stored.arena = std::make_unique<Arena>();
+Result<PartHead> decode_head(Reader& in) {
+  PartHead head;
+  head.due = in.time();
+  head.plan = in.number();
+  head.before = in.number();
+  if (!in.ok()) return corrupt_record("partial matches");
+  return head;
+}
+
+std::vector<Value> decode_key(Reader& in) {
+  std::vector<Value> key;
   const std::size_t values = in.count();
-  for (std::size_t i = 0; i < values && in.ok(); ++i) stored.key.push_back(in.value().copied_to(*stored.arena));
+  for (std::size_t i = 0; i < values && in.ok(); ++i) key.push_back(in.value());
+  return key;
+}
+
+Result<StoredPart> decode_part(Reader& in, const StoredPlan& plan, const LaneRules& rules, const Owners& owners,
+                               std::uint32_t owner) {
+  StoredPart stored;
+  stored.key = decode_key(in);
   const nfa::Automaton& automaton = rules.network->automaton(rules.rule_of(owner));
   if ((owner & KeyPart::kPrefix) != 0) {
     stored.part = decode_prefix(in, plan, automaton, owners);

@@ -15,7 +15,7 @@
 
 namespace cepd::state {
 
-inline constexpr std::uint32_t kFormatVersion = 3;
+inline constexpr std::uint32_t kFormatVersion = 4;
 inline constexpr std::string_view kFormatVersionKey = "format_version";
 
 /// Appends to a record. Integers are LEB128 (signed ones zig-zag), texts have their length in front.

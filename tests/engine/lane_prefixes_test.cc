@@ -34,13 +34,12 @@ class Counting {
   }
   /// The same state in an engine of its own, with these rules.
   void restart(const std::string& rules) {
-    const auto backend = state::memory_backend();
     state::WriteBatch batch;
     engine_->save(batch);
-    REQUIRE(backend->commit(batch).has_value());
+    REQUIRE(backend_->commit(batch).has_value());
     network_ = network_of(rules, &network_->fields());
     make();
-    REQUIRE(engine_->restore(*backend, test::unread).has_value());
+    REQUIRE(engine_->restore(*backend_, test::unread).has_value());
   }
 
   void set_cap(std::size_t cap) { options_.max_partial_matches = cap; }
@@ -71,6 +70,7 @@ class Counting {
 
   std::shared_ptr<const nfa::Network> network_;
   engine::EngineOptions options_;
+  std::unique_ptr<state::StateBackend> backend_ = state::memory_backend();
   std::unique_ptr<Engine> engine_;
   std::map<std::string, int> matches_;
   std::int64_t next_ = 0;

@@ -108,10 +108,14 @@ std::vector<Drive> drives_of(std::uint64_t seed) {
   out[3].lanes = lanes;
   out[3].index_from = 2;
   out[3].lane_batch = 1 + seed % 5;  // the input is short: several batches only where they are small
+  out.push_back(out[2]);
+  out.back().restored_every = seed % 3 == 0 ? 5 : 0;
+  out.back().evicted_every = every;
+  out.back().evicted = seed % 5 == 0 ? 1 : 1000;
   // Threads are slow to start and stop, and this does so for every event.
   if (seed % 10 < 2) {
     out.push_back(out[3]);
-    out.back().restored_every = every;
+    (seed % 10 == 0 ? out.back().restored_every : out.back().evicted_every) = every;
   }
   return out;
 }
@@ -146,9 +150,11 @@ std::string report(const Trial& trial, const Drive& drive) {
 }
 
 /// Fails the test where the engine does something else than `judges` say, and says true.
-bool fails(std::uint64_t seed, const Trial& trial, const Judges& judges) {
+bool fails(std::uint64_t seed, const Trial& trial, const Judges& judges, std::uint64_t& read_again) {
   for (const Drive& drive : drives_of(seed)) {
-    if (!wrong(judges, by_engine(trial, judges.networks, drive))) continue;
+    const Outcome outcome = by_engine(trial, judges.networks, drive);
+    read_again += outcome.read_again;
+    if (!wrong(judges, outcome)) continue;
     FAIL_CHECK("CEPD_RANDOM_SEED=" << seed << report(trial, drive));
     return true;
   }
@@ -162,6 +168,7 @@ TEST_CASE("differential: the engine does what the references do") {
   const std::uint64_t cases = one ? 1 : from_environment("CEPD_RANDOM_CASES").value_or(kCases);
   const std::uint64_t first = one ? *one : from_environment("CEPD_RANDOM_FIRST").value_or(kFirstSeed);
   Refused refused;
+  std::uint64_t read_again = 0;
   std::size_t unjudged = 0, with_results = 0, with_chains = 0, over_cap = 0, failures = 0;
   for (std::uint64_t seed = first; seed < first + cases && failures < 10; ++seed) {
     Random random(seed);
@@ -174,13 +181,13 @@ TEST_CASE("differential: the engine does what the references do") {
     const Lines& results = judges.plain.results;
     with_results += results.empty() ? 0 : 1;
     with_chains += std::any_of(results.begin(), results.end(), binds_derived) ? 1 : 0;
-    failures += fails(seed, trial, judges) ? 1 : 0;
+    failures += fails(seed, trial, judges, read_again) ? 1 : 0;
 
     add_random_operation(trial, random);
     const Judges operated = judges_of(trial);
     const std::string counts = text_of(operated.plain.in_full);
     over_cap += counts.find(" over the cap") == std::string::npos ? 0 : 1;
-    failures += fails(seed, trial, operated) ? 1 : 0;
+    failures += fails(seed, trial, operated, read_again) ? 1 : 0;
   }
   std::string why;
   std::vector<std::pair<std::size_t, std::string>> reasons;
@@ -190,10 +197,11 @@ TEST_CASE("differential: the engine does what the references do") {
     why += "\n  " + std::to_string(reasons[i].first) + ": " + reasons[i].second;
   }
   MESSAGE(cases << " cases, " << with_results << " with results, " << with_chains << " with derived events in them, "
-                << unjudged << " too large, " << over_cap << " over a cap; rules refused first: " << refused.rules
+                << unjudged << " too large, " << over_cap << " over a cap, " << read_again << " keys read again; rules refused first: " << refused.rules
                 << why);
   if (!one) CHECK(with_results > cases / 4);
   if (!one) CHECK(with_chains > cases / 40);
   if (!one) CHECK(over_cap > cases / 20);
+  if (!one) CHECK(read_again > cases);
   CHECK(unjudged <= cases / 50);
 }

@@ -120,7 +120,9 @@ class EngineSubject {
   void give(const Given& given) {
     const adapters::Message message = message_of(given);
     engine_->push(decoded(decoder_, message, network_->fields()), message.bytes);
-    if (drive_.restored_every != 0 && ++given_ % drive_.restored_every == 0) restore();
+    ++given_;
+    if (drive_.evicted_every != 0 && given_ % drive_.evicted_every == 0) evict();
+    if (drive_.restored_every != 0 && given_ % drive_.restored_every == 0) restore();
   }
   void reload(const std::shared_ptr<const nfa::Network>& network) {
     note_counts();
@@ -139,13 +141,16 @@ class EngineSubject {
   Outcome finish() {
     engine_->finish();
     note_counts();
-    return record_.take();
+    Outcome outcome = record_.take();
+    outcome.read_again = engine_->key_counts().loaded;
+    return outcome;
   }
 
  private:
   void make() {
     engine::EngineOptions options;
-    options.track_changes = drive_.restored_every != 0;
+    options.track_changes = drive_.restored_every != 0 || drive_.evicted_every != 0;
+    if (drive_.evicted_every != 0) options.stored = backend_.get();
     options.lanes = drive_.lanes;
     options.lane_batch = drive_.lane_batch;
     options.index_runs_from = drive_.index_from;
@@ -161,6 +166,11 @@ class EngineSubject {
     state::WriteBatch batch;
     engine_->save(batch);
     CEPD_CHECK(backend_->commit(batch).has_value());
+  }
+  void evict() {
+    save();
+    engine_->saved();
+    engine_->evict(drive_.evicted);
   }
   void restore() {
     save();
@@ -187,7 +197,7 @@ class EngineSubject {
   adapters::JsonDecoder decoder_ = make_decoder(false);
   std::shared_ptr<const nfa::Network> network_;
   std::unique_ptr<state::StateBackend> backend_ = state::memory_backend();
-  std::unique_ptr<engine::Engine> engine_;
+  std::unique_ptr<engine::Engine> engine_;  // may read from the backend
   std::map<std::string, engine::RuleCounts> before_;  // of the engines that this one is restored from, by rule
   Record record_;
 };

@@ -15,6 +15,10 @@ struct Drive {
   std::size_t lanes = 1;
   /// After so many events, again and again, its state is saved and another engine restored from it; 0: never.
   std::size_t restored_every = 0;
+  /// After so many events, again and again, its state is saved and some keys, at most `evicted`, are forgotten, to be
+  /// read again; 0: never. With restored_every, keys are read when they are touched.
+  std::size_t evicted_every = 0;
+  std::size_t evicted = 1000;
   std::size_t lane_batch = 512;
   std::size_t index_from = 32;  ///< EngineOptions::index_runs_from
 
@@ -23,7 +27,10 @@ struct Drive {
            (lanes > 1 ? ", " + std::to_string(lanes) + " lanes, batches of " + std::to_string(lane_batch) : "") +
            (restored_every == 0   ? ""
             : restored_every == 1 ? ", restored after every event"
-                                  : ", restored after every " + std::to_string(restored_every) + " events");
+                                  : ", restored after every " + std::to_string(restored_every) + " events") +
+           (evicted_every == 0 ? ""
+                               : ", " + std::to_string(evicted) + " keys forgotten after every " +
+                                     std::to_string(evicted_every) + " events");
   }
 };
 
@@ -35,6 +42,7 @@ struct Outcome {
   Lines results;  ///< as by_reference() has them
   /// Everything that is reported, and the counts of each rule before each reload and at the end.
   Lines in_full;
+  std::uint64_t read_again = 0;  ///< keys that were forgotten in between (Drive::evicted_every)
 };
 Outcome by_engine(const Trial& trial, const Networks& networks, const Drive& drive);
 Outcome by_plain(const Trial& trial, const Networks& networks);
