@@ -55,26 +55,8 @@ Status Checkpoints::load() {
   }
   auto sum = sum_of(backend_, std::begin(kCheckpointSpaces), std::end(kCheckpointSpaces));
   if (!sum) return std::move(sum).error();
+  if (sum->records > 0) return error(Errc::kCorrupt, "the stored state is of no checkpoint");
   checkpointed_ = *sum;
-  if (checkpointed_.records == 0) return {};
-
-  // Version 2 had no checkpoints, and each save was one.
-  CheckpointInfo info;
-  info.number = ++begun_;
-  info.time = clock_.now();
-  info.checkpointed = checkpointed_;
-  info.live = **live;
-  auto last_call = backend_.last_key(Space::kOutbox);
-  if (!last_call) return std::move(last_call).error();
-  info.outbox_next = *last_call && (*last_call)->size() == sizeof(std::uint64_t) ? read_ordered(**last_call) + 1 : 1;
-  WriteBatch batch;
-  put_number(batch, kBegunKey, info.number);
-  put_sum(batch, info.live);
-  batch.put(Space::kCheckpoints, ordered_key(info.number), encode(info));
-  CEPD_TRY(backend_.commit(batch));
-  live_.start(begun_, info.live);
-  kept_.push_back({info.number, info.journal_sequence});
-  last_ = info;
   return {};
 }
 

@@ -55,8 +55,8 @@ Result<bool> is_empty(StateBackend& backend) {
   return true;
 }
 
-/// What a start makes of the stored version.
-enum class Versions : std::uint8_t { kUpgrade, kOnlyThis };
+/// Whether a directory without any state is given the version.
+enum class Versions : std::uint8_t { kNewOrThis, kOnlyThis };
 
 Status check_format_version(StateBackend& backend, const std::string& directory, Versions versions) {
   auto stored = backend.get(Space::kMeta, kFormatVersionKey);
@@ -79,12 +79,6 @@ Status check_format_version(StateBackend& backend, const std::string& directory,
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), version);
   if (status != std::errc{} || end != text.data() + text.size())
     return error(Errc::kCorrupt, "the state in " + directory + " has a format version that is no number");
-  if (version == 2 && versions == Versions::kUpgrade) {
-    // Version 3 added spaces (journal, checkpoints) and changed none that there was: empty ones are right.
-    WriteBatch batch;
-    batch.put(Space::kMeta, std::string(kFormatVersionKey), std::to_string(kFormatVersion));
-    return backend.commit(batch);
-  }
   if (version != kFormatVersion)
     return error(Errc::kVersion, "the state in " + directory + " has format version " + std::to_string(version) +
                                      ", this cepd reads and writes version " + std::to_string(kFormatVersion) +
@@ -157,7 +151,7 @@ Result<std::unique_ptr<StateBackend>> open_backend(const config::Options& option
   CEPD_TRY(make_directory(lmdb.directory));
   Opened backend = lock_and_open(lmdb);
   if (!backend) return backend;
-  CEPD_TRY(check_format_version(**backend, lmdb.directory, Versions::kUpgrade));
+  CEPD_TRY(check_format_version(**backend, lmdb.directory, Versions::kNewOrThis));
   CEPD_TRY(sync_directory(lmdb.directory));
   return backend;
 }

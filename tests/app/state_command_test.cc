@@ -70,7 +70,7 @@ class Subject {
     auto backend = state::open_empty(options_);
     REQUIRE(backend.has_value());
     WriteBatch version;
-    version.put(Space::kMeta, "format_version", "3");
+    version.put(Space::kMeta, "format_version", "4");
     REQUIRE((*backend)->commit(version).has_value());
     state::CheckpointOptions keeping;
     keeping.journal_retain = 24h;
