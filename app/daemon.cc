@@ -202,7 +202,7 @@ Status Daemon::restore(std::vector<state::RuleText> texts) {
         "changed dropped; {} messages taken once more",
         restored->keys, restored->waiting, outbox_.size(), restored->dropped, recovered->messages);
   }
-  restored_ = {restored->keys, restored->dropped, restored->waiting, outbox_.size(), recovered->messages};
+  figures_.restored = {restored->keys, restored->dropped, restored->waiting, outbox_.size(), recovered->messages};
   CEPD_TRY(writer_->start());
   pump_->write_to(*writer_);
   checkpointer_ =
@@ -219,30 +219,18 @@ Status Daemon::restore(std::vector<state::RuleText> texts) {
 
 Status Daemon::start_metrics() {
   if (!settings_.metrics_listen) return {};
-  const PageSources sources{*measures_,
-                            *backend_,
-                            clock_,
-                            clock_.now(),
-                            static_cast<std::size_t>(settings_.daemon.integer("queue_messages")),
-                            static_cast<std::size_t>(settings_.engine.integer("lanes"))};
-  auto metrics = MetricsServer::start(
-      *settings_.metrics_listen, figures_, [this] { queue_->wake(); }, sources);
-  if (!metrics) return std::move(metrics).error();
-  metrics_ = std::move(*metrics);
-  spdlog::info("metrics are at http://{}/metrics", *settings_.metrics_listen);
-  return {};
-}
-
-/// Between two batches: for who has asked for figures since the last time.
-void Daemon::answer_metrics() {
-  if (!figures_.take_request()) return;
-  Figures figures = take_figures({*pump_, *queue_, *dead_letter_, *late_, *deliverer_, outbox_},
-                                 settings_.metrics.flag("each_rule"), clock_);
-  figures.reloads = reloads_ - reloads_refused_;
-  figures.reloads_refused = reloads_refused_;
-  figures.saving_fails = writer_->failing().has_value();
-  figures.restored = restored_;
-  figures_.put(std::move(figures));
+  const PageSources sources{
+      *measures_,
+      *backend_,
+      clock_,
+      saturating_add(clock_.now(), std::chrono::duration_cast<Micros>(started_ - clock_.steady())),
+      static_cast<std::size_t>(settings_.daemon.integer("queue_messages")),
+      static_cast<std::size_t>(settings_.engine.integer("lanes")),
+      settings_.state.text("backend") == "lmdb"};
+  metrics_ = std::make_unique<Metrics>(
+      FigureParts{*pump_, *queue_, *dead_letter_, *late_, *deliverer_, outbox_, *writer_, figures_}, sources,
+      settings_.metrics.flag("each_rule"));
+  return metrics_->serve(*settings_.metrics_listen, [this] { queue_->wake(); });
 }
 
 Status Daemon::start_sources() {
@@ -288,7 +276,7 @@ Status Daemon::run() {
   bool input_ended = false;
   while (!signals_.stop_asked()) {
     service_.alive(clock_.steady());
-    answer_metrics();
+    if (metrics_) metrics_->answer();
     // What cannot be kept is not taken: the queue fills and the sources wait (language-details.md section 3).
     const bool failing = writer_->failing().has_value();
     if (failing || !writer_->wait_room(clock_.steady() + kTick)) {
@@ -316,7 +304,7 @@ void Daemon::reload() {
   service_.reloading();
   ReloadOutcome outcome = try_reload();
   outcome.number = ++reloads_;
-  if (!outcome.good) ++reloads_refused_;
+  ++(outcome.good ? figures_.reloads : figures_.reloads_refused);
   log_lines(outcome.good ? spdlog::level::info : spdlog::level::err, outcome.text);
   if (const Status written = run_directory_->write(outcome); !written) spdlog::error("{}", written.error().message);
   service_.ready(status_text());

@@ -16,10 +16,9 @@
 #include "adapters/open.h"
 #include "app/checkpointer.h"
 #include "app/control.h"
-#include "app/figures.h"
 #include "app/group_writer.h"
 #include "app/measures.h"
-#include "app/metrics_server.h"
+#include "app/metrics.h"
 #include "app/notify.h"
 #include "app/pump.h"
 #include "app/rule_files.h"
@@ -51,7 +50,6 @@ class Daemon {
   void stop_sources();
   Status stop(bool input_ended);
   Status start_metrics();
-  void answer_metrics();
   std::string status_text() const;
 
   Settings settings_;
@@ -71,10 +69,9 @@ class Daemon {
   std::unique_ptr<Checkpointer> checkpointer_;
   std::vector<adapters::Message> batch_;
   bool ready_ = false;  ///< the service manager was told
-  std::uint64_t reloads_ = 0, reloads_refused_ = 0;
-  RestoredFigures restored_;
-  FigureBox figures_;
-  std::unique_ptr<MetricsServer> metrics_;
+  std::uint64_t reloads_ = 0;
+  RunFigures figures_;
+  std::unique_ptr<Metrics> metrics_;
   std::chrono::steady_clock::time_point started_;
   Signals signals_;  // last: its thread, which wakes the queue, ends first
 };

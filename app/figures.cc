@@ -20,6 +20,19 @@ Figures take_figures(const FigureParts& of, bool each_rule, const Clock& clock) 
   if (each_rule) figures.by_rule = of.pump.tally().by_rule(engine.network());
   for (const std::string& name : of.deliverer.names())
     figures.actions.push_back({name, of.outbox.size(name), of.deliverer.counts(name)});
+  figures.saving_fails = of.writer.failing().has_value();
+  figures.run = of.run;
+  return figures;
+}
+
+EngineFigures take_engine_figures(const engine::Engine& engine, bool each_rule, const Clock& clock) {
+  EngineFigures figures;
+  figures.keys = engine.key_counts();
+  for (engine::RuleCounts& rule : engine.counted()) {
+    figures.over_cap += rule.over_cap;
+    if (each_rule && rule.over_cap + rule.expression_errors > 0) figures.by_rule.push_back(std::move(rule));
+  }
+  figures.taken = clock.steady();
   return figures;
 }
 

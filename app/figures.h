@@ -18,16 +18,29 @@
 #include "actions/deliver.h"
 #include "adapters/dead_letter.h"
 #include "adapters/source.h"
+#include "app/group_writer.h"
 #include "app/pump.h"
 #include "app/rule_tally.h"
 #include "base/drop_reason.h"
+#include "engine/engine.h"
 #include "state/outbox.h"
 
 namespace cepd::app {
 
-/// What the start took up of the last run.
-struct RestoredFigures {
-  std::uint64_t keys = 0, keys_dropped = 0, events = 0, calls = 0, messages = 0;
+/// What the daemon itself has to say of its run.
+struct RunFigures {
+  std::uint64_t reloads = 0, reloads_refused = 0;
+  struct {
+    std::uint64_t keys = 0, keys_dropped = 0, events = 0, calls = 0, messages = 0;
+  } restored;  ///< what the start took up of the last run
+};
+
+/// What is counted in the lanes of the engine.
+struct EngineFigures {
+  std::chrono::steady_clock::time_point taken;
+  engine::Engine::KeyCounts keys;
+  std::uint64_t over_cap = 0;
+  std::vector<engine::RuleCounts> by_rule;  ///< of rules with drops at the cap or unknown values
 };
 
 /// As of one moment.
@@ -40,7 +53,6 @@ struct Figures {
   std::size_t waiting = 0;
   EventTime watermark = kMinTime;
   std::size_t rules = 0;
-  std::uint64_t reloads = 0, reloads_refused = 0;
   RuleTallies all_rules;
   std::vector<RuleTally::OfRule> by_rule;  ///< none where they are not wanted
   struct OfAction {
@@ -50,7 +62,8 @@ struct Figures {
   };
   std::vector<OfAction> actions;
   bool saving_fails = false;
-  RestoredFigures restored;
+  RunFigures run;
+  EngineFigures engine;
 };
 
 /// Whose counts they are made of. By the pump's thread.
@@ -60,8 +73,13 @@ struct FigureParts {
   const adapters::DeadLetterFile &dead_letter, &late;
   const actions::Deliverer& deliverer;
   const state::Outbox& outbox;
+  const GroupWriter& writer;
+  const RunFigures& run;
 };
+/// All but those of the engine's lanes. `each_rule`: with those of single rules.
 Figures take_figures(const FigureParts& of, bool each_rule, const Clock& clock);
+/// Waits for the lanes.
+EngineFigures take_engine_figures(const engine::Engine& engine, bool each_rule, const Clock& clock);
 
 /// Any number of readers, one that answers.
 class FigureBox {

@@ -88,8 +88,8 @@ void add_input(Page& page, const Figures& figures, const PageSources& sources) {
 
 void add_rules(Page& page, const Figures& figures) {
   page.add(Metric::kRules, figures.rules);
-  page.add(Metric::kReloads, figures.reloads, "done");
-  page.add(Metric::kReloads, figures.reloads_refused, "refused");
+  page.add(Metric::kReloads, figures.run.reloads, "done");
+  page.add(Metric::kReloads, figures.run.reloads_refused, "refused");
   page.add(Metric::kMatches, figures.all_rules.matches);
   page.add(Metric::kTimeouts, figures.all_rules.timeouts);
   page.add(Metric::kSuppressed, figures.all_rules.suppressed);
@@ -101,6 +101,19 @@ void add_rules(Page& page, const Figures& figures) {
       if (count > 0) page.add(metric, count, rule);
     }
   }
+}
+
+void add_engine(Page& page, const EngineFigures& figures, const PageSources& sources) {
+  page.add(Metric::kOverCap, figures.over_cap);
+  for (const engine::RuleCounts& rule : figures.by_rule) {
+    if (rule.over_cap > 0) page.add(Metric::kRuleOverCap, rule.over_cap, rule.rule);
+    if (rule.expression_errors > 0) page.add(Metric::kRuleUnknown, rule.expression_errors, rule.rule);
+  }
+  if (!sources.keys_stored) return;
+  page.add(Metric::kKeysInMemory, figures.keys.here);
+  page.add(Metric::kKeysStored, figures.keys.cold);
+  page.add(Metric::kKeysEvicted, figures.keys.evicted);
+  page.add(Metric::kKeysLoaded, figures.keys.loaded);
 }
 
 void add_actions(Page& page, const Figures& figures) {
@@ -115,11 +128,11 @@ void add_actions(Page& page, const Figures& figures) {
 
 void add_state(Page& page, const Figures& figures) {
   page.add(Metric::kSavingFails, figures.saving_fails ? 1.0 : 0.0);
-  page.add(Metric::kRestoredKeys, figures.restored.keys);
-  page.add(Metric::kRestoredKeysDropped, figures.restored.keys_dropped);
-  page.add(Metric::kRestoredEvents, figures.restored.events);
-  page.add(Metric::kRestoredCalls, figures.restored.calls);
-  page.add(Metric::kRestoredMessages, figures.restored.messages);
+  page.add(Metric::kRestoredKeys, figures.run.restored.keys);
+  page.add(Metric::kRestoredKeysDropped, figures.run.restored.keys_dropped);
+  page.add(Metric::kRestoredEvents, figures.run.restored.events);
+  page.add(Metric::kRestoredCalls, figures.run.restored.calls);
+  page.add(Metric::kRestoredMessages, figures.run.restored.messages);
 }
 
 void add_stored(Page& page, state::StateBackend& backend) {
@@ -140,6 +153,7 @@ std::vector<MetricFamily> metrics_page(const Figures* figures, const PageSources
   if (figures != nullptr) {
     add_input(page, *figures, sources);
     add_rules(page, *figures);
+    add_engine(page, figures->engine, sources);
     add_actions(page, *figures);
     add_state(page, *figures);
     page.add(Metric::kFiguresAge, in_seconds(sources.clock.steady() - figures->taken));

@@ -22,6 +22,7 @@ struct PageSources {
   const Clock& clock;
   EventTime started{};  ///< by the wall clock
   std::size_t queue_limit = 0, lanes = 1;
+  bool keys_stored = false;  ///< keys may be read from the backend when they are touched
 };
 
 /// One family for each row of the table, in its order. Without figures (null) those that they would fill are empty.

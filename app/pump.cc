@@ -148,6 +148,7 @@ void Pump::drop_future(const Event& event, const adapters::Message& message) {
 void Pump::push(EventPtr event, const adapters::Message& message) {
   if (const auto warning = made_types_.from_source(engine_.network(), event->type)) spdlog::warn("{}", *warning);
   engine_.push(std::move(event), message.bytes);
+  settled_ = false;
 }
 
 void Pump::tick() {

@@ -51,7 +51,12 @@ class Pump {
   /// Decodes and matches it, and hands on its receipt.
   void take(const adapters::Message& message);
   /// Handles and reports what take() has left (with several lanes). Call when nothing more is there to be taken.
-  void flush() { engine_.flush(); }
+  void flush() {
+    engine_.flush();
+    settled_ = true;
+  }
+  /// Nothing that was taken is left to be handled, so that the engine's counts need not wait for its lanes.
+  bool settled() const { return settled_; }
   /// Idle partitions and the clock (language.md section 7). Call at least every few hundred milliseconds.
   void tick();
   /// The input has ended for good.
@@ -103,6 +108,7 @@ class Pump {
   std::map<PartitionId, PartitionState> partitions_;
   std::chrono::steady_clock::time_point started_;
   std::uint64_t messages_ = 0;
+  bool settled_ = true;
   /// The last message, or the last move of the clock.
   std::chrono::steady_clock::time_point taken_;
   RuleTally tally_;

@@ -228,13 +228,16 @@ void Engine::set_trace(const std::string& name, Trace* trace) {
   impl_->lanes.front().set_trace(static_cast<std::uint32_t>(rule - rules.begin()), trace);
 }
 
-std::vector<RuleCounts> Engine::counts() const {
+std::vector<RuleCounts> Engine::counted() const {
   if (impl_->threads) impl_->threads->wait();
   std::vector<RuleCounts> counts = impl_->counted_before;
-  for (const Lane& lane : impl_->lanes) {
-    lane.add_counted(counts);
-    lane.add_partial_matches(counts, impl_->order.watermark());
-  }
+  for (const Lane& lane : impl_->lanes) lane.add_counted(counts);
+  return counts;
+}
+
+std::vector<RuleCounts> Engine::counts() const {
+  std::vector<RuleCounts> counts = counted();
+  for (const Lane& lane : impl_->lanes) lane.add_partial_matches(counts, impl_->order.watermark());
   return counts;
 }
 

@@ -115,8 +115,8 @@ class Engine {
 
   /// Puts a new set of rules in place between two events. Rules with an equal name and fingerprint keep their partial
   /// matches. Where a rule leaves those with which it shares what it has begun (it gets ON TIMEOUT, or another status
-  /// while it reads what others make) all stored keys are read. `decode_again` reads a waiting event, of the type named, by the new plan. Returns how many rules kept
-  /// their state.
+  /// while it reads what others make) all stored keys are read. `decode_again` reads a waiting event, of the type
+  /// named, by the new plan. Returns how many rules kept their state.
   using DecodeAgain = std::function<EventPtr(const Event&, std::string_view type)>;
   std::size_t swap(std::shared_ptr<const nfa::Network> network, const DecodeAgain& decode_again);
   /// Of how many rules and keys that are in memory the last swap() dropped the partial matches, as their rules are gone
@@ -160,6 +160,8 @@ class Engine {
   /// In the order of rule names. Waits for the lanes, but reports nothing: flush() first where the counts are to be
   /// those of what was reported.
   std::vector<RuleCounts> counts() const;
+  /// The same without partial_matches and bytes, which are 0: its cost does not grow with them.
+  std::vector<RuleCounts> counted() const;
   std::uint64_t events() const;  ///< handled, or with the lanes
 
  private:

@@ -22,7 +22,8 @@ std::string plan_key(std::uint64_t number) { return std::string(kFieldPlanKey) +
 void Engine::Impl::number_plan() {
   if (!options.track_changes) return;
   std::string text = encode_plan(network().fields());
-  const auto same = std::find_if(plans.begin(), plans.end(), [&](const auto& each) { return each.second.text == text; });
+  const auto same =
+      std::find_if(plans.begin(), plans.end(), [&](const auto& each) { return each.second.text == text; });
   if (same != plans.end()) {
     plan = same->first;
     return;

@@ -179,7 +179,8 @@ void Lane::count_missing(const Event& event, const nfa::KeyWay& way) {
 
 void Lane::add_prefix_item(const Event& event, std::uint32_t prefix, PrefixState* from, std::size_t key) {
   const nfa::Prefix& of = rules_->prefixes()[prefix];
-  if ((!event.shadow || of.shadow) && is_mine(of.rule, keys_[key].probe())) prefix_items_.push_back({prefix, from, key});
+  if ((!event.shadow || of.shadow) && is_mine(of.rule, keys_[key].probe()))
+    prefix_items_.push_back({prefix, from, key});
 }
 
 void Lane::add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState* state, std::size_t key, bool starts,

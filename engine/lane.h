@@ -244,12 +244,12 @@ class Lane {
   std::uint64_t saving_plan_ = 0, saving_before_ = 0;         // PartHead of the save under way
   std::shared_ptr<const StoredKeys> stored_;
   ColdKeys cold_;
-  KeyClock clock_;                // of all keys, where they can be read again
-  std::size_t may_evict_ = 0;     // slots of the clock to be looked at
-  std::vector<KeyEntry*> made_;   // from the records under loading_
+  KeyClock clock_;               // of all keys, where they can be read again
+  std::size_t may_evict_ = 0;    // slots of the clock to be looked at
+  std::vector<KeyEntry*> made_;  // from the records under loading_
   std::uint64_t loading_ = 0;
   std::uint64_t evicted_ = 0, loaded_ = 0;
-  std::vector<std::uint64_t> missing_by_way_;                 // events without a key
+  std::vector<std::uint64_t> missing_by_way_;  // events without a key
   // Of the event at hand.
   std::vector<EventKey> keys_;
   std::size_t key_count_ = 0;

@@ -48,8 +48,8 @@ struct CheckpointCallbacks {
 /// that has this as its duty. Groups for it must not touch the checkpoint spaces.
 class Checkpoints final : public WriterDuty {
  public:
-  /// Undoes what was not finished, and ends a rollback that was cut off. Before the committer. The clock is for what the journal retains. Errors: kCorrupt; those of the
-  /// backend. `backend` and `clock` outlive it.
+  /// Undoes what was not finished, and ends a rollback that was cut off. Before the committer. The clock is for what
+  /// the journal retains. Errors: kCorrupt; those of the backend. `backend` and `clock` outlive it.
   static Result<std::unique_ptr<Checkpoints>> open(StateBackend& backend, CheckpointOptions options,
                                                    CheckpointCallbacks callbacks, const Clock& clock);
 

@@ -50,16 +50,17 @@ class MetricsPage(CepdTest):
         self.rules(f"""
 RULE pair KEY k MATCH a AS x THEN b AS y WITHIN 10m LIMIT 2 PER 1d DO file(path: "{out}/pair.jsonl")
 RULE alone KEY k MATCH c AS x THEN d WITHIN 1m ON TIMEOUT DO webhook(n: x.n)
-RULE never KEY k MATCH never_seen
+RULE capped KEY k MATCH e THEN f WITHIN 1h
+RULE odd KEY k MATCH e[n / 0 > 1]
 """)
 
-    def settings(self, lines=False, webhook="http://127.0.0.1:1/", metrics=None, **sections):
+    def settings(self, lines=False, webhook="http://127.0.0.1:1/", metrics=None, engine=None, **sections):
         """`lines`: with a source that follows a file, beside the one over HTTP."""
         self.events()
         self.configure(
             metrics={"listen": f"127.0.0.1:{self.port}", **(metrics or {})},
             sources={"web": {"type": "http", "port": self.web}, **({"lines": self.follow()} if lines else {})},
-            actions={"webhook": {"url": webhook, "retry_first_wait": "1ms"}},
+            engine={"max_partial_matches": 2, **(engine or {})}, actions={"webhook": {"url": webhook, "retry_first_wait": "1ms"}},
             **{"daemon": {"stop_timeout": "0s"}, **sections})
 
     def scrape(self):
@@ -92,28 +93,34 @@ RULE never KEY k MATCH never_seen
         self.assertEqual(page.of_label("cepd_rule_matches_total"), {})
 
         minute = 60_000
-        # Three pairs, of which LIMIT lets two act; then two that time out; a bad line; a late event.
+        # Three pairs, of which LIMIT lets two act; two that will time out; five that begin more than may be; a bad line;
+        # a late event.
         self.send(*({"type": kind, "ts": at, "k": 1, "n": at} for at in (1, 2, 3) for kind in "ab"),
                   {"type": "c", "ts": 10, "k": 1, "n": 10}, {"type": "c", "ts": 20, "k": 2, "n": 20},
+                  *({"type": "e", "ts": at, "k": 3, "n": at} for at in range(30, 35)),
                   "no JSON", {"type": "b", "ts": 5 * minute, "k": 9}, {"type": "a", "ts": 7, "k": 1})
         # Time goes on only once all sources have moved.
         self.events({"type": "a", "ts": 5 * minute, "k": 8})
         page = self.wait(lambda page: page("cepd_action_rejected_total", action="webhook"), "two time-outs posted")
         page = self.wait(lambda page: page("cepd_action_delivered_total", action="file") == 2, "two lines written")
         expected = {
-            ("cepd_messages_total", "source"): {"lines": 1, "web": 11},
+            ("cepd_messages_total", "source"): {"lines": 1, "web": 16},
             ("cepd_rule_matches_total", "rule"): {"pair": 3},
             ("cepd_rule_timeouts_total", "rule"): {"alone": 2},
             ("cepd_rule_suppressed_total", "rule"): {"pair": 1},
+            ("cepd_rule_over_cap_total", "rule"): {"capped": 3},
+            ("cepd_rule_unknown_values_total", "rule"): {"odd": 5},
             ("cepd_reloads_total", "outcome"): {"done": 0, "refused": 0},
         }
         for (name, _), values in expected.items():
             self.assertEqual(page.of_label(name), values, name)
         dropped = page.of_label("cepd_events_dropped_total")
         self.assertEqual({reason: count for reason, count in dropped.items() if count}, {"not_json": 1, "late": 1})
-        for name, value in (("cepd_events_handled_total", 10), ("cepd_events_waiting", 0), ("cepd_queue_messages", 0),
-                            ("cepd_queue_messages_limit", 10000), ("cepd_rules", 3), ("cepd_lanes", 1),
+        for name, value in (("cepd_events_handled_total", 15), ("cepd_events_waiting", 0), ("cepd_queue_messages", 0),
+                            ("cepd_queue_messages_limit", 10000), ("cepd_rules", 4), ("cepd_lanes", 1),
                             ("cepd_matches_total", 3), ("cepd_timeouts_total", 2), ("cepd_suppressed_total", 1),
+                            ("cepd_over_cap_total", 3), ("cepd_keys_stored_only", 0),
+                            ("cepd_key_evictions_total", 0), ("cepd_key_loads_total", 0),
                             ("cepd_saving_fails", 0), ("cepd_commit_errors_total", 0)):
             self.assertEqual(page(name), value, name)
         for action, figures in {"webhook": (1, 1, 1, 0, 0), "file": (2, 0, 0, 0, 0)}.items():
@@ -127,7 +134,7 @@ RULE never KEY k MATCH never_seen
         self.assertGreater(page("cepd_commit_seconds_count"), 0)
         self.assertGreater(page("cepd_commit_bytes_total"), 0)
         # The journal has a record for each message over HTTP, and those of lines, rules and idle sources.
-        self.assertGreaterEqual(page("cepd_state_records", space="journal"), 11)
+        self.assertGreaterEqual(page("cepd_state_records", space="journal"), 16)
         page = self.wait(lambda page: page("cepd_checkpoint_seconds_count") > 1, "checkpoints")
         self.assertGreater(page("cepd_checkpoint_stall_seconds_count"), 1)
         self.assertLess(page("cepd_checkpoint_age_seconds"), PATIENCE)
@@ -142,7 +149,7 @@ RULE never KEY k MATCH never_seen
     def test_page_of_the_documentation(self):
         self.settings(state={"interval": "100ms"})
         self.run_daemon()
-        self.send(*({"type": kind, "ts": at, "k": 1, "n": at} for at in (1, 2, 3) for kind in "abc"))
+        self.send(*({"type": kind, "ts": at, "k": 1, "n": at} for at in (1, 2, 3) for kind in "abce"))
         self.send({"type": "d", "ts": 600_000, "k": 2})
         page = self.wait(lambda page: page("cepd_timeouts_total") and page("cepd_checkpoint_seconds_count"), "time-out")
         documented = self.documented()

@@ -197,8 +197,8 @@ TEST_CASE("differential: the engine does what the references do") {
     why += "\n  " + std::to_string(reasons[i].first) + ": " + reasons[i].second;
   }
   MESSAGE(cases << " cases, " << with_results << " with results, " << with_chains << " with derived events in them, "
-                << unjudged << " too large, " << over_cap << " over a cap, " << read_again << " keys read again; rules refused first: " << refused.rules
-                << why);
+                << unjudged << " too large, " << over_cap << " over a cap, " << read_again
+                << " keys read again; rules refused first: " << refused.rules << why);
   if (!one) CHECK(with_results > cases / 4);
   if (!one) CHECK(with_chains > cases / 40);
   if (!one) CHECK(over_cap > cases / 20);

@@ -197,7 +197,7 @@ class EngineSubject {
   adapters::JsonDecoder decoder_ = make_decoder(false);
   std::shared_ptr<const nfa::Network> network_;
   std::unique_ptr<state::StateBackend> backend_ = state::memory_backend();
-  std::unique_ptr<engine::Engine> engine_;  // may read from the backend
+  std::unique_ptr<engine::Engine> engine_;            // may read from the backend
   std::map<std::string, engine::RuleCounts> before_;  // of the engines that this one is restored from, by rule
   Record record_;
 };
