@@ -37,8 +37,8 @@ from torn import tear
 FAULT_POINTS = ("commit", "before_group", "after_group", "before_slice", "after_slice", "before_finish",
                 "after_finish", "before_delivery", "before_mark", "after_mark", "before_acknowledge",
                 "after_acknowledge", "take", "reload", "replay")
-# Passed for each message, so that a kill at the first ones would always come at once.
-FREQUENT = {"take": 500, "replay": 60}
+# How often a point is passed before the kill, at most: more where it is passed for each message, once at a reload.
+PASSED = {"take": 500, "replay": 60, "reload": 1}
 PIECE_PAUSE = 0.02
 KEPT = 1000
 
@@ -126,12 +126,14 @@ def told_of(run):
     return aside | set(run.numbers("every"))
 
 
-def choose_fault(chance, jumps):
+def choose_fault(run, chance, jumps):
     """What the next life suffers beside its kill, and what that is called."""
     kind = chance.random()
     if kind < 0.6:
-        point = chance.choice(FAULT_POINTS)
-        return point, f"{point}=kill@{chance.randrange(1, FREQUENT.get(point, 12))}"
+        # Nobody waits for an acknowledgement of a line in a file.
+        points = [each for each in FAULT_POINTS if run.sources != ["file"] or "acknowledge" not in each]
+        point = chance.choice(points)
+        return point, f"{point}=kill@{chance.randrange(PASSED.get(point, 12)) + 1}"
     if kind < 0.7:
         number = chance.choice(("ENOSPC", "EIO"))
         return f"while commits fail with {number}", f"commit={number}@{chance.randrange(2, 15)}x{chance.randrange(1, 4)}"
@@ -147,7 +149,7 @@ def destroy(run, feeder, quota, options, chance, jumps=False):
     feeder.start()
     for kill in range(options.kills):
         quota.share = (kill + 1) / (options.kills + 1)
-        name, fault = choose_fault(chance, jumps)
+        name, fault = choose_fault(run, chance, jumps)
         if chance.random() < 0.2:
             run.rotate()
         run.start(fault)
