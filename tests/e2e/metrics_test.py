@@ -1,11 +1,13 @@
 """/metrics: what it says is what was put in, docs/metrics.md lists it, and reading it holds nothing up."""
 
 import json
+import os
 import pathlib
 import re
 import signal
 import socket
 import threading
+import unittest
 import urllib.request
 
 import cepd_e2e
@@ -284,6 +286,20 @@ RULE odd KEY k MATCH e[n / 0 > 1]
                 checked = self.cepd("check", "--config", self.config_file)
                 self.assertEqual(checked.returncode, 1)
                 self.assertRegex(checked.stderr, rf"cepd\.yaml:\d+:\d+: error: metrics\.listen: .*{expected}")
+
+    @unittest.skipUnless(os.environ.get("CEPD_OPTIMIZED"), "a build for tests is larger")
+    def test_an_idle_daemon_is_small(self):
+        out = self.directory / "out"
+        self.rules("".join(f"""
+RULE pair_{n} KEY k MATCH a AS x THEN b AS y WITHIN 5m WHERE y.n >= x.n + {n} EMIT k, x.item AS item LIMIT 1 PER 1h
+  DO file(path: "{out}/pair.jsonl"), alert("{{item}} of {{k}}")
+""" for n in range(100)))
+        self.settings(lines=True)
+        self.run_daemon()
+        for _ in range(20):
+            page = self.scrape()
+        self.assertEqual(page("cepd_rules"), 100)
+        self.assertLess(page("process_resident_memory_bytes"), 25e6)
 
     def test_off_unless_asked_for(self):
         for metrics in (None, {"listen": "off"}):
