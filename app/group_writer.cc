@@ -15,7 +15,8 @@ Result<std::unique_ptr<GroupWriter>> GroupWriter::open(state::StateBackend& back
       [w = writer.get()](const Error& reason, auto) {
         w->measures_.checkpoint_failed();
         w->failed(reason);
-      }};
+      },
+      [w = writer.get()] { w->works_again(); }};
   auto checkpoints = state::Checkpoints::open(backend, options.checkpoint, std::move(callbacks), clock);
   if (!checkpoints) return std::move(checkpoints).error();
   writer->checkpoints_ = std::move(*checkpoints);
@@ -121,12 +122,12 @@ void GroupWriter::failed(const Error& reason) {
 }
 
 void GroupWriter::works_again() {
+  if (failing()) return;  // groups or checkpoints still do
   if (failed_.exchange(false)) spdlog::info("the state was saved, input goes on");
 }
 
 void GroupWriter::checkpoint_finished(const state::CheckpointInfo& info) {
   measures_.checkpoint_finished(info);
-  works_again();
   spdlog::debug("checkpoint {} is finished: {} changes, {} bytes in {} us", info.number, info.changes, info.bytes,
                 info.duration.count());
 }

@@ -257,9 +257,11 @@ std::optional<CheckpointInfo> Checkpoints::work_done() {
 
 void Checkpoints::slice_durable() {
   std::optional<CheckpointInfo> finished;
+  bool recovered = false;
   {
     const std::lock_guard lock(mutex_);
-    failing_.reset();
+    // Taking in writes nothing.
+    if (work_ != Work::kTakeIn) recovered = std::exchange(failing_, std::nullopt).has_value();
     if (work_ == Work::kTakeIn || work_ == Work::kWrite) {
       const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Steady::now() - slice_began_);
       current_.longest_slice = std::max(current_.longest_slice, took);
@@ -267,6 +269,7 @@ void Checkpoints::slice_durable() {
     finished = work_done();
     has_slice_ = next_work() != Work::kNone;
   }
+  if (recovered && callbacks_.recovered) callbacks_.recovered();
   if (!finished) return;
   changed_.notify_all();
   if (callbacks_.finished) callbacks_.finished(*finished);

@@ -42,6 +42,7 @@ struct CheckpointOptions {
 struct CheckpointCallbacks {
   std::function<void(const CheckpointInfo&)> finished;
   std::function<void(const Error&, std::chrono::milliseconds retry_in)> failed;
+  std::function<void()> recovered;  ///< the first slice after failed ones was written
 };
 
 /// begin(), add() and finish() by one thread (the pump), in this order; the getters by any; the rest by the committer
