@@ -230,9 +230,7 @@ void Engine::set_trace(const std::string& name, Trace* trace) {
 
 std::vector<RuleCounts> Engine::counted() const {
   if (impl_->threads) impl_->threads->wait();
-  std::vector<RuleCounts> counts = impl_->counted_before;
-  for (const Lane& lane : impl_->lanes) lane.add_counted(counts);
-  return counts;
+  return impl_->counted();
 }
 
 std::vector<RuleCounts> Engine::counts() const {

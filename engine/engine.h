@@ -58,25 +58,35 @@ struct EngineOptions {
   std::int64_t (*clock_ns)() = nullptr;
 };
 
-/// Counted since the engine was made; by rule.
-struct RuleCounts {
-  std::string rule;
+/// What something cost, counted since the engine was made.
+struct WorkCounts {
+  std::uint64_t tested = 0;   ///< events that it was asked about: it had something under way, or might start
+  std::uint64_t time_ns = 0;  ///< spent on it, estimated from every 64th of those
+  bool operator==(const WorkCounts&) const = default;
+};
+
+/// Counted since the engine was made; of one rule.
+struct RuleTally : WorkCounts {
   std::uint64_t matches = 0;      ///< reported, suppressed ones included
   std::uint64_t timeouts = 0;     ///< reported
   std::uint64_t by_having = 0;    ///< complete matches dropped by HAVING
   std::uint64_t by_policy = 0;    ///< complete matches dropped by AFTER MATCH, see more_by_policy
-  bool more_by_policy = false;    ///< there were more: where very many completed at once they were not all counted
   std::uint64_t suppressed = 0;   ///< over LIMIT, time-outs included
   std::uint64_t over_cap = 0;     ///< partial matches dropped by max_partial_matches
   std::uint64_t missing_key = 0;  ///< events without a key field
   std::uint64_t expression_errors = 0;
-  std::uint64_t tested = 0;           ///< events that it was asked about: it had something under way, or might start
-  std::uint64_t time_ns = 0;          ///< spent on it, estimated from every 64th of those
+  bool more_by_policy = false;  ///< there were more: where very many completed at once they were not all counted
+
+  RuleTally& operator+=(const RuleTally& other);
+  bool operator==(const RuleTally&) const = default;
+};
+
+struct RuleCounts : RuleTally {
+  std::string rule;
   std::uint64_t partial_matches = 0;  ///< live now, at the watermark
   std::uint64_t bytes = 0;            ///< that they take now, with their events
 
   std::string by_policy_text() const { return (more_by_policy ? ">=" : "") + std::to_string(by_policy); }
-  RuleCounts& operator+=(const RuleCounts& other);
 };
 
 class Engine {

@@ -1,6 +1,7 @@
 #pragma once
 /// What engine.cc, engine_state.cc and engine_swap.cc share.
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -26,11 +27,11 @@ struct Engine::Impl {
   Handlers handlers;
   EventOrder order;
   std::deque<Lane> lanes;
-  std::vector<EventMaker> makers;  // by index in RuleSet::rules
+  std::vector<EventMaker> makers;  // by index in RuleSet::rules; empty where no rule reads what another makes
   DerivedQueue derived;            // empty between two places of the total order
   std::uint32_t top_level = 0;
-  std::vector<RuleCounts> counted_before;  // by rule, under earlier sets of rules
-  std::vector<EventPtr> ready;             // their place in the order is settled; handled with the next drain()
+  boost::unordered_flat_map<std::uint32_t, RuleTally> counted_before;  // by rule, under earlier sets of rules
+  std::vector<EventPtr> ready;  // their place in the order is settled; handled with the next drain()
   std::uint64_t next_sequence = 1;
   std::uint64_t handled = 0;
   // With several lanes, while no rule reads what others make:
@@ -60,6 +61,8 @@ struct Engine::Impl {
   /// `alone`: see LaneRules.
   void make_rules(std::shared_ptr<const nfa::Network> network, std::vector<bool> alone = {});
   Owners owners() const;
+  /// By rule; without what they hold now.
+  std::vector<RuleCounts> counted() const;
   std::size_t lane_of(std::uint32_t owner, const KeyProbe& probe) const {
     return probe.key.empty() ? rules->lane_of_unkeyed[rules->rule_of(owner)] : probe.hash % lanes.size();
   }

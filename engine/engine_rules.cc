@@ -21,11 +21,10 @@ void Engine::Impl::make_rules(std::shared_ptr<const nfa::Network> network, std::
   makers.clear();
   counted_before.clear();
   top_level = 0;
-  for (const dsl::plan::Rule& rule : rules->network->rules().rules) {
-    top_level = std::max(top_level, rule.level);
-    makers.emplace_back(*rules->network, rule);
-    counted_before.emplace_back();
-    counted_before.back().rule = rule.name;
+  const auto& all = rules->network->rules().rules;
+  for (const dsl::plan::Rule& rule : all) top_level = std::max(top_level, rule.level);
+  if (top_level > 1) {
+    for (const dsl::plan::Rule& rule : all) makers.emplace_back(*rules->network, rule);
   }
   // Where the order of matches is that of the work they need not be kept for a while.
   const bool direct = options.lanes == 1 && top_level <= 1;
@@ -65,16 +64,24 @@ bool Engine::Impl::keep(const KeyProbe& probe, std::unique_ptr<KeyPart> part) {
   return true;
 }
 
+std::vector<RuleCounts> Engine::Impl::counted() const {
+  const auto& all = network().rules().rules;
+  std::vector<RuleCounts> out(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) out[i].rule = all[i].name;
+  for (const auto& [rule, tally] : counted_before) out[rule] += tally;
+  for (const Lane& lane : lanes) lane.add_counted(out);
+  return out;
+}
+
 std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const DecodeAgain& decode_again) {
   impl_->drain();
   // The rest of a save under way is kept for its next part.
   if (impl_->saving) {
     for (Lane& lane : impl_->lanes) lane.save_some(impl_->to_save, SIZE_MAX / 2);
   }
+  const std::vector<RuleCounts> counts = impl_->counted();
   std::deque<Lane> before = std::move(impl_->lanes);
   const std::shared_ptr<const LaneRules> old_rules = std::move(impl_->rules);
-  std::vector<RuleCounts> counts = std::move(impl_->counted_before);
-  for (const Lane& lane : before) lane.add_counted(counts);
   const std::vector<RuleRecord> records = std::move(impl_->rule_records);
   // A rule that goes on without prefix has its partial matches by itself.
   const auto& was = old_rules->network->rules().rules;
@@ -99,7 +106,7 @@ std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const Deco
       continue;
     }
     const RuleRecord& record = records[same->second];
-    impl_->counted_before[i] = std::move(counts[same->second]);
+    if (const RuleTally& tally = counts[same->second]; tally != RuleTally()) impl_->counted_before[i] = tally;
     impl_->set_since(i, record.since);
     impl_->rule_records[i].limit_since = was[same->second].limit ? record.limit_since : impl_->next_sequence;
     impl_->rule_records[i].timeouts_since = was[same->second].on_timeout ? record.timeouts_since : impl_->next_sequence;

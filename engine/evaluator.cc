@@ -19,21 +19,24 @@ constexpr std::size_t kFewRuns = 16;
 
 }  // namespace
 
-Evaluator::Evaluator(const nfa::Network& network, std::size_t rule, std::optional<Micros> state_ttl,
-                     std::size_t index_from, const nfa::Prefix* prefix)
+Evaluator::Evaluator(const nfa::Network& network, std::size_t rule, const EngineOptions& options,
+                     const nfa::Prefix* prefix)
     : network_(network),
       rule_(network.rules().rules[rule]),
       automaton_(network.automaton(rule)),
       look_back_(network.look_back(rule)),
-      bound_(rule_.within    ? rule_.within
-             : rule_.bounded ? std::nullopt
-                             : state_ttl),
-      index_from_(index_from),
-      prefix_(prefix) {
-  const auto has_one = [](const plan::Element& each) { return static_cast<bool>(nfa::NumberTest(each.test)); };
-  if (std::none_of(rule_.elements.begin(), rule_.elements.end(), has_one)) return;
-  number_tests_.reserve(rule_.elements.size());
-  for (const plan::Element& each : rule_.elements) number_tests_.emplace_back(each.test);
+      tests_(network.element_tests().of_rule(rule)),
+      options_(options),
+      prefix_(prefix),
+      bound_(rule_.within                          ? *rule_.within
+             : rule_.bounded || !options.state_ttl ? Micros::max()
+                                                   : *options.state_ttl) {
+  facts_.policy = rule_.policy;
+  facts_.having = !rule_.having.empty();
+  facts_.limit = rule_.limit.has_value();
+  facts_.on_timeout = rule_.on_timeout.has_value();
+  facts_.joint = std::any_of(rule_.elements.begin(), rule_.elements.end(),
+                             [](const plan::Element& each) { return !each.joint.empty(); });
 }
 
 // ---- conditions ----
@@ -46,13 +49,20 @@ bool Evaluator::accepts(const plan::EventTest& test, std::span<const Bound> boun
 
 bool Evaluator::accepts(plan::ElementId element, const Run& run, Step& step) {
   const auto index = static_cast<std::size_t>(element);
-  if (!number_tests_.empty()) {
-    if (const auto known = number_tests_[index].holds(step.event(), run.bound)) return *known;
+  if (tests_ != nullptr) {
+    const nfa::ElementTest& test = tests_[index];
+    if (test.number != nullptr) {
+      if (const auto known = test.number->holds(step.event(), run.bound)) return *known;
+    } else if (test.shared != nfa::ElementTest::kAlone) {
+      return step.outcomes.holds(test.shared, rule_.elements[index].test, step.event(), network_.fields(), step.scratch,
+                                 errors_);
+    }
   }
   return accepts(rule_.elements[index].test, run.bound, step);
 }
 
-bool Evaluator::joints_hold(const plan::Element& element, const Run& run, ElementSet members, Step& step) {
+bool Evaluator::joints_hold(plan::ElementId id, const Run& run, ElementSet members, Step& step) {
+  const plan::Element& element = rule_.elements[static_cast<std::size_t>(id)];
   const nfa::Scope scope{&step.event(), run.bound, step.state.key(), {}, &network_.fields()};
   return std::all_of(element.joint.begin(), element.joint.end(), [&](const plan::JointCondition& each) {
     return (each.others & ~members) != 0 || nfa::holds({&each.condition, 1}, scope, step.scratch, errors_);
@@ -64,8 +74,8 @@ std::optional<plan::ElementId> Evaluator::taker(ElementSet elements, const Run& 
   elements &= step.offer.elements;
   for (; elements != 0; elements &= elements - 1) {
     const auto id = static_cast<plan::ElementId>(__builtin_ctzll(elements));
-    const plan::Element& element = rule_.elements[static_cast<std::size_t>(id)];
-    if (accepts(id, run, step) && (element.joint.empty() || joints_hold(element, run, members, step))) return id;
+    const bool accepted = (step.accepted & element_bit(id)) != 0 || accepts(id, run, step);
+    if (accepted && (!facts_.joint || joints_hold(id, run, members, step))) return id;
     if (trace_ != nullptr) trace_->refused(run, id, step.offer.event());
   }
   return std::nullopt;
@@ -235,6 +245,7 @@ bool Evaluator::untouched(const Run& run, const Step& step) const {
 void Evaluator::start(Step& step) {
   BranchSet kept_back = 0;
   Run nothing;
+  if (step.offer.start_accepted) step.accepted = automaton_.starting & step.offer.elements;
   for (const nfa::Edge& edge : automaton_.start.edges) {
     const BranchSet open = edge.branches & ~kept_back;
     if (open == 0 || (edge.elements & step.offer.elements) == 0) continue;
@@ -251,18 +262,23 @@ void Evaluator::start(Step& step) {
       take(nothing, way, true, step);
     }
   }
+  step.accepted = 0;
 }
 
 /// Takes the partial matches that wait in the prefix further, all at once.
 void Evaluator::continue_prefix(Step& step) {
   PrefixState& from = *step.offer.from;
   const SetPart part = from.part_above(from.taken_by(step.state.owner));
-  if (part.head == nullptr || saturating_add(part.head->newest.time, *bound_) < step.event().time) return;
+  if (part.head == nullptr || saturating_add(part.head->newest.time, bound_) < step.event().time) return;
   Run run;
   run.state = nfa::StateId(static_cast<std::uint16_t>(prefix_->element));
   run.branches = 1;
   step.takes.clear();
+  if (step.offer.from_accepted) {
+    for (const nfa::Edge& edge : state_of(run).edges) step.accepted |= edge.elements & step.offer.elements;
+  }
   const BranchSet moved = find_takes(run, false, step);
+  step.accepted = 0;
   if (step.takes.empty()) return;
   run.set = from.take(step.state.owner, moved != 0, prefix_->readers() == 1);
   for (const Take& each : step.takes) take(run, each, true, step);
@@ -285,7 +301,7 @@ void Evaluator::settle(Step& step) {
     } else {
       if (step.state.index) step.state.index->joined(run.set.count());
       Run& into = runs[same];
-      if (bound_) into.set.cut(saturating_add(step.event().time, -*bound_));
+      if (is_bounded()) into.set.cut(saturating_add(step.event().time, -bound_));
       into.set.join_new(std::move(run.set));
       into.last_time = run.last_time;
       into.last_sequence = run.last_sequence;
@@ -300,8 +316,9 @@ void Evaluator::settle(Step& step) {
   }
 }
 
-void Evaluator::advance(KeyState& state, const Offer& offer, std::vector<Completed>& completed, Arena& scratch) {
-  Step step(state, offer, completed, scratch);
+void Evaluator::advance(KeyState& state, const Offer& offer, std::vector<Completed>& completed,
+                        nfa::SharedOutcomes& outcomes, Arena& scratch) {
+  Step step(state, offer, completed, outcomes, scratch);
   state.sets = sets();
   const std::size_t complete_before = completed.size();
   see_to_index(state);
@@ -335,7 +352,7 @@ void Evaluator::advance(KeyState& state, const Offer& offer, std::vector<Complet
 
 /// A first event that has a match leaves no time-out.
 void Evaluator::mark_completed(KeyState& state, const std::vector<Completed>& completed, std::size_t from) const {
-  if (!rule_.on_timeout) return;
+  if (!facts_.on_timeout) return;
   for (std::size_t i = from; i < completed.size(); ++i) {
     const std::uint64_t first = completed[i].cell->own_newest().sequence;
     for (Run& run : state.runs) run.first_completed = run.first_completed || run.set.newest().sequence == first;

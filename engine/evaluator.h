@@ -7,10 +7,11 @@
 #include <optional>
 #include <vector>
 
+#include "engine/engine.h"
 #include "engine/key_state.h"
 #include "engine/offer.h"
 #include "engine/trace.h"
-#include "nfa/number_test.h"
+#include "nfa/element_tests.h"
 #include "nfa/prefixes.h"
 
 namespace cepd::engine {
@@ -25,15 +26,14 @@ struct Completed {
 /// The matching of one rule. Holds no partial match itself. One thread.
 class Evaluator {
  public:
-  /// `index_from`: from how many runs of a key on they are found by an index. `prefix`: the rule's longest one, null:
-  /// it has none; outlives this.
-  Evaluator(const nfa::Network& network, std::size_t rule, std::optional<Micros> state_ttl, std::size_t index_from,
-            const nfa::Prefix* prefix);
+  /// `prefix`: the rule's longest one, null: it has none. All outlive this.
+  Evaluator(const nfa::Network& network, std::size_t rule, const EngineOptions& options, const nfa::Prefix* prefix);
 
   /// Requires events of a key in the total order, and expire() called for every deadline before the event's time.
   /// Appends what is complete with this event to `completed`; those partial matches may go on.
   /// Cost: O(runs that the event can do something to), whatever the number of partial matches.
-  void advance(KeyState& state, const Offer& offer, std::vector<Completed>& completed, Arena& scratch);
+  void advance(KeyState& state, const Offer& offer, std::vector<Completed>& completed, nfa::SharedOutcomes& outcomes,
+               Arena& scratch);
 
   /// Ends the runs whose time is up at `now` (no event at or before `now` can come any more): absence and last GREEDY
   /// repeats are complete, the others that a bound has ended are moved to `expired` if their rule reports time-outs.
@@ -45,6 +45,7 @@ class Evaluator {
   /// Tells `trace` every decision from now on; null: nobody. A run is one partial match then. Requires that there is
   /// none yet.
   void set_trace(Trace* trace) { trace_ = trace; }
+  Trace* trace() const { return trace_; }
   /// Runs may stand for several partial matches.
   bool sets() const { return look_back_.sets && trace_ == nullptr; }
 
@@ -65,6 +66,15 @@ class Evaluator {
   void set_since(std::uint64_t sequence) { since_ = sequence; }
   std::uint64_t since() const { return since_; }
 
+  /// What of the rule is asked at every event, so that the whole need not be in a cache.
+  struct Facts {
+    dsl::plan::Policy policy{};
+    bool having = false, limit = false, on_timeout = false, joint = false;
+  };
+  const Facts& facts() const { return facts_; }
+
+  const nfa::Network& network() const { return network_; }
+  const EngineOptions& options() const { return options_; }
   const dsl::plan::Rule& rule() const { return rule_; }
   const nfa::Automaton& automaton() const { return automaton_; }
   nfa::EvalErrors& errors() { return errors_; }
@@ -81,7 +91,7 @@ class Evaluator {
   // conditions
   bool accepts(const dsl::plan::EventTest& test, std::span<const Bound> bound, Step& step);
   bool accepts(dsl::plan::ElementId element, const Run& run, Step& step);
-  bool joints_hold(const dsl::plan::Element& element, const Run& run, nfa::ElementSet members, Step& step);
+  bool joints_hold(dsl::plan::ElementId id, const Run& run, nfa::ElementSet members, Step& step);
   std::optional<dsl::plan::ElementId> taker(nfa::ElementSet elements, const Run& run, nfa::ElementSet members,
                                             Step& step);
   bool until_accepts(const nfa::State& state, const Run& run, Step& step);
@@ -145,8 +155,9 @@ class Evaluator {
   }
   /// Of a set: of the partial match that began last; what began earlier is left out by Alive.
   EventTime bound_end(const Run& run) const {
-    return bound_ ? saturating_add(run.set.newest().time, *bound_) : kMaxTime;
+    return is_bounded() ? saturating_add(run.set.newest().time, bound_) : kMaxTime;
   }
+  bool is_bounded() const { return bound_ != Micros::max(); }
 
   void set_due(Run& run, EventTime open) const;
   Alive alive_in_sets(const KeyState& state, EventTime now) const;
@@ -159,10 +170,11 @@ class Evaluator {
   const dsl::plan::Rule& rule_;
   const nfa::Automaton& automaton_;
   const nfa::LookBack& look_back_;
-  std::optional<Micros> bound_;  ///< WITHIN, or the state TTL where nothing bounds a match
-  std::size_t index_from_;
-  std::vector<nfa::NumberTest> number_tests_;  // by element; empty: no element has one
+  const nfa::ElementTest* tests_;  // by element; null: nothing is known of any
+  const EngineOptions& options_;
   const nfa::Prefix* prefix_;
+  Facts facts_;
+  Micros bound_;  // WITHIN, or the state TTL where nothing bounds a match; Micros::max(): none
   std::uint64_t since_ = 0;
   nfa::EvalErrors errors_;
   Trace* trace_ = nullptr;

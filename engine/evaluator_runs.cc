@@ -18,7 +18,7 @@ Alive Evaluator::alive(const KeyState& state, EventTime now) const {
 
 Alive Evaluator::alive_in_sets(const KeyState& state, EventTime now) const {
   Alive alive;
-  if (bound_) alive.oldest_time = saturating_add(now, -*bound_);
+  if (is_bounded()) alive.oldest_time = saturating_add(now, -bound_);
   alive.oldest_sequence = since_;
   if (state.rare) {
     alive.oldest_sequence = std::max(since_, state.rare->marks.oldest);
@@ -105,8 +105,8 @@ void Evaluator::split(KeyState& state, EventTime now) const {
 /// Makes an index where there are many runs, and drops it where there are few again.
 void Evaluator::see_to_index(KeyState& state) const {
   if (state.index) {
-    if (state.runs.size() < index_from_ / 2) state.index.reset();
-  } else if (state.runs.size() >= index_from_ && !automaton_.ambiguous && trace_ == nullptr) {
+    if (state.runs.size() < options_.index_runs_from / 2) state.index.reset();
+  } else if (state.runs.size() >= options_.index_runs_from && !automaton_.ambiguous && trace_ == nullptr) {
     state.index = std::make_unique<RunIndex>(look_back_, network_.fields(), state.runs);
   }
 }

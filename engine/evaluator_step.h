@@ -22,14 +22,17 @@ struct Evaluator::Step {
   KeyState& state;
   const Offer& offer;
   std::vector<Completed>& completed;
+  nfa::SharedOutcomes& outcomes;
   Arena& scratch;
+  nfa::ElementSet accepted = 0;                                        // of the run at hand: what was asked before
   boost::container::small_vector<Run, 2, PoolAllocator<Run>> arrived;  // that have bound the event
   std::size_t in_place = 0;                                            // others that have, among the key's runs
   boost::container::small_vector<Take, 4> takes;                       // of the run at hand
 
   // As an aggregate all of it, also the room for runs, would be zeroed.
-  Step(KeyState& key_state, const Offer& offered, std::vector<Completed>& complete, Arena& arena)
-      : state(key_state), offer(offered), completed(complete), scratch(arena) {}
+  Step(KeyState& key_state, const Offer& offered, std::vector<Completed>& complete, nfa::SharedOutcomes& of_event,
+       Arena& arena)
+      : state(key_state), offer(offered), completed(complete), outcomes(of_event), scratch(arena) {}
   const Event& event() const { return *offer.event(); }
   /// The event before this one in the input was the one that the run has bound last.
   bool adjacent(const Run& run) const { return run.last_sequence == state.last_input; }

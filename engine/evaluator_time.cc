@@ -90,7 +90,7 @@ bool Evaluator::outlives(KeyState& state, std::size_t at, EventTime now, std::ve
     }
     set_due(run, open);
   }
-  if (bound_ && sets()) run.set.cut(saturating_add(now, Micros(1) - *bound_));
+  if (is_bounded() && sets()) run.set.cut(saturating_add(now, Micros(1) - bound_));
   state.note_due(at);
   return true;
 }

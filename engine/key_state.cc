@@ -71,6 +71,11 @@ KeyPart* KeyEntry::find(std::uint32_t owner) const {
   return at != parts_.end() && at->owner == owner ? at->part : nullptr;
 }
 
+std::span<const KeyEntry::OfOwner> KeyEntry::prefixes() const {
+  const auto first = place_of(parts_, KeyPart::kPrefix) - parts_.begin();
+  return parts().subspan(static_cast<std::size_t>(first));
+}
+
 void KeyEntry::add(std::unique_ptr<KeyPart> owned) {
   KeyPart* part = owned.release();
   part->entry = this;
@@ -110,7 +115,7 @@ MatchSet PrefixState::take(std::uint32_t reader, bool for_good, bool only_one) {
   const Taken before = taken_by(reader);
   if (for_good && only_one && before.sequence == 0) return std::exchange(set, {});
   MatchSet part = set.above(before.sequence, count_above(before));
-  if (for_good) note_taken(reader, {set.head()->event->sequence, added});
+  if (for_good) note_taken(reader, {set.last_sequence(), added});
   return part;
 }
 

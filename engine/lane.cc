@@ -46,6 +46,7 @@ Lane::Lane(std::shared_ptr<const LaneRules> rules, const EngineOptions& options,
       options_(options),
       index_(index),
       tables_(rules_->dispatch.tables()),
+      work_(rules_->network->element_tests().shared()),
       prefix_counts_(rules_->prefixes().all().size()),
       missing_by_way_(rules_->dispatch.ways()) {
   runtimes_.reserve(rules_->levels.size());
@@ -105,8 +106,8 @@ void Lane::collect(const EventPtr& event, const nfa::KeyWay& way) {
   auto reader = readers_.begin();
   const auto none = static_cast<std::uint32_t>(way.rules.size());
   while (true) {
-    const std::uint32_t starting = start == starts_.end() ? none : std::min(*start, none);
-    const std::uint32_t reading = reader == readers_.end() ? none : reader->first;
+    const std::uint32_t starting = start == starts_.end() ? none : std::min(start->place(), none);
+    const std::uint32_t reading = reader == readers_.end() ? none : reader->first.place();
     const std::uint32_t place = std::min(starting, reading);
     const std::uint32_t rule = place == none ? KeyPart::kPrefix : way.rules[place].rule;
     const bool has_part = part != parts.end() && part->owner <= rule && part->owner < KeyPart::kPrefix;
@@ -119,18 +120,24 @@ void Lane::collect(const EventPtr& event, const nfa::KeyWay& way) {
     const nfa::RuleEntry* entry = found ? &way.rules[place] : way.find(part->owner);
     const bool starts = found && starting == place;
     PrefixState* from = found && reading == place ? reader->second : nullptr;
-    if (entry != nullptr && (found || entry->moves || traced_)) {
-      add_item(event, *entry, has_part ? static_cast<KeyState*>(part->part) : nullptr, number, starts, from);
+    if (entry != nullptr && (found || entry->moves || traced_) &&
+        add_item(event, *entry, has_part ? static_cast<KeyState*>(part->part) : nullptr, number, starts, from)) {
+      items_.back().offer.start_accepted = starts && start->accepted();
+      items_.back().offer.from_accepted = from != nullptr && reader->first.accepted();
     }
     if (starts) ++start;
     if (from != nullptr) ++reader;
     if (has_part) ++part;
   }
-  for (; start != starts_.end(); ++start) add_prefix_item(*event, way.prefixes[*start - none], nullptr, number);
+  for (; start != starts_.end(); ++start) {
+    add_prefix_item(*event, way.prefixes[start->place() - none], nullptr, number, start->accepted());
+  }
   if (!traced_) return;
   const nfa::RuleEntry* entry = way.find(*traced_);
   if (entry == nullptr || (key.known != nullptr && key.known->find_rule(*traced_) != nullptr)) return;
-  const auto starting = [&](std::uint32_t place) { return place < none && way.rules[place].rule == *traced_; };
+  const auto starting = [&](nfa::StartIndex::Found each) {
+    return each.place() < none && way.rules[each.place()].rule == *traced_;
+  };
   if (std::none_of(starts_.begin(), starts_.end(), starting)) add_item(event, *entry, nullptr, number, true, nullptr);
 }
 
@@ -140,23 +147,38 @@ void Lane::find_readers(const EventPtr& event, const nfa::KeyWay& way, std::size
   readers_.clear();
   const KeyEntry* known = keys_[key].known;
   if (known == nullptr) return;
-  const std::span<const KeyEntry::OfOwner> parts = known->parts();
+  // There may be many, and none of what is read of them in a cache: it is asked for some steps before it is read.
+  constexpr std::size_t kFar = 8, kNear = 4;
+  const auto parts = known->prefixes();
   const std::size_t rules = way.rules.size(), starts = starts_.size();
-  for (auto part = parts.rbegin(); part != parts.rend() && part->owner >= KeyPart::kPrefix; ++part) {
-    const nfa::Continuation* continuation = way.continuation(part->owner & ~KeyPart::kPrefix);
+  const auto continuation_of = [&](std::size_t i) { return way.continuation(parts[i].owner & ~KeyPart::kPrefix); };
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i + kFar < parts.size()) {
+      static_cast<const PrefixState*>(parts[i + kFar].part)->prefetch();
+      __builtin_prefetch(continuation_of(i + kFar));
+    }
+    if (i + kNear < parts.size()) {
+      static_cast<const PrefixState*>(parts[i + kNear].part)->prefetch_readers();
+      if (const auto* near = continuation_of(i + kNear)) near->prefetch();
+    }
+    const nfa::Continuation* continuation = continuation_of(i);
     if (continuation == nullptr) continue;
-    auto* state = static_cast<PrefixState*>(part->part);
+    auto* state = static_cast<PrefixState*>(parts[i].part);
     if (state->set.empty()) continue;
     continuation->find(*event, starts_);
-    for (std::size_t i = starts; i < starts_.size(); ++i) {
-      if (starts_[i] < rules) {
-        const Taken taken = state->taken_by(way.rules[starts_[i]].rule);
-        if (state->part_above(taken).head != nullptr) readers_.emplace_back(starts_[i], state);
+    for (std::size_t place = starts; place < starts_.size(); ++place) {
+      const nfa::StartIndex::Found found = starts_[place];
+      if (found.place() < rules) {
+        const std::uint32_t rule = way.rule_of[found.place()];
+        if (state->part_above(state->taken_by(rule)).head == nullptr) continue;
+        readers_.emplace_back(found, state);
+        __builtin_prefetch(&way.rules[found.place()]);
+        runtimes_[rule].prefetch();
       } else {
-        add_prefix_item(*event, way.prefixes[starts_[i] - rules], state, key);
+        add_prefix_item(*event, way.prefixes[found.place() - rules], state, key, found.accepted());
       }
     }
-    starts_.resize(starts);
+    starts_.erase(starts_.begin() + static_cast<std::ptrdiff_t>(starts), starts_.end());
   }
   std::sort(readers_.begin(), readers_.end());
 }
@@ -177,24 +199,34 @@ void Lane::count_missing(const Event& event, const nfa::KeyWay& way) {
   }
 }
 
-void Lane::add_prefix_item(const Event& event, std::uint32_t prefix, PrefixState* from, std::size_t key) {
+void Lane::add_prefix_item(const Event& event, std::uint32_t prefix, PrefixState* from, std::size_t key,
+                           bool accepted) {
   const nfa::Prefix& of = rules_->prefixes()[prefix];
-  if ((!event.shadow || of.shadow) && is_mine(of.rule, keys_[key].probe()))
-    prefix_items_.push_back({prefix, from, key});
+  if ((!event.shadow || of.shadow) && is_mine(of.rule, keys_[key].probe())) {
+    prefix_items_.push_back({prefix, from, key, accepted});
+  }
 }
 
-void Lane::add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState* state, std::size_t key, bool starts,
+/// False: it does not meet the event.
+bool Lane::add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState* state, std::size_t key, bool starts,
                     PrefixState* from) {
-  if (event->shadow && runtimes_[entry.rule].rule().status != plan::Status::kShadow) return;
-  if (!is_mine(entry.rule, keys_[key].probe())) return;
+  if (event->shadow && runtimes_[entry.rule].rule().status != plan::Status::kShadow) return false;
+  if (!is_mine(entry.rule, keys_[key].probe())) return false;
   const bool input = entry.input && (!entry.has_from || passes_from(entry.rule, *entry.from, *event));
   if (entry.input && !input) {
     if (Trace* trace = runtimes_[entry.rule].trace()) trace->filtered(keys_[key].values, event);
   }
-  if (!input && entry.unless == 0) return;
+  if (!input && entry.unless == 0) return false;
   // Elements take nothing from an event that is no input.
-  items_.push_back(
-      {entry.rule, state, key, {&event, input ? entry.elements : 0, entry.unless, input, starts && input, from}});
+  Offer offer;
+  offer.shown = &event;
+  offer.elements = input ? entry.elements : 0;
+  offer.unless = entry.unless;
+  offer.input = input;
+  offer.starts = starts && input;
+  offer.from = from;
+  items_.push_back({entry.rule, state, key, offer});
+  return true;
 }
 
 bool Lane::passes_from(std::uint32_t rule, const nfa::RuleInput& input, const Event& event) {
@@ -218,10 +250,9 @@ void Lane::collect_several(const EventPtr& event, const nfa::RuleInput& input) {
     key.known = find_key(key.table, key.probe(), event->time);
     const std::size_t number = key_count_++;
     const nfa::RuleEntry entry{input.rule, way.input, input.has_from, true, way.elements, way.unless, &input};
-    const std::size_t before = items_.size();
     const bool starts = (way.elements & rules_->network->automaton(input.rule).starting) != 0;
-    add_item(event, entry, key.known == nullptr ? nullptr : key.known->find_rule(input.rule), number, starts, nullptr);
-    if (items_.size() == before) continue;
+    KeyState* state = key.known == nullptr ? nullptr : key.known->find_rule(input.rule);
+    if (!add_item(event, entry, state, number, starts, nullptr)) continue;
     const auto same =
         std::find_if(items_.begin() + static_cast<std::ptrdiff_t>(first), std::prev(items_.end()),
                      [&](const Item& item) { return compare_keys(keys_[item.key].values, keys_[number].values) == 0; });

@@ -137,16 +137,17 @@ class Lane {
     std::uint32_t prefix = 0;
     PrefixState* from = nullptr;  ///< of the shorter prefix; null: it is the first event
     std::size_t key = 0;
+    bool accepted = false;  ///< the prefix's element was asked
   };
   /// What counts for all rules of a prefix.
   struct PrefixCounts {
-    RuleCounts counts;
+    WorkCounts work;
     nfa::EvalErrors errors;
   };
   /// Adds what is done while it lives to the counts, its time from a sample.
   class Cost {
    public:
-    Cost(Lane& lane, RuleCounts& counts) : lane_(lane), counts_(counts) {
+    Cost(Lane& lane, WorkCounts& counts) : lane_(lane), counts_(counts) {
       ++counts_.tested;
       if (lane_.options_.clock_ns != nullptr && ++lane_.sample_ % kEvery == 0) begin_ = lane_.options_.clock_ns();
     }
@@ -159,7 +160,7 @@ class Lane {
    private:
     static constexpr std::uint64_t kEvery = 64;
     Lane& lane_;
-    RuleCounts& counts_;
+    WorkCounts& counts_;
     std::optional<std::int64_t> begin_;
   };
   struct EventKey {
@@ -175,8 +176,8 @@ class Lane {
   void collect(const EventPtr& event, const nfa::KeyWay& way);
   void collect_several(const EventPtr& event, const nfa::RuleInput& input);
   void find_readers(const EventPtr& event, const nfa::KeyWay& way, std::size_t key);
-  void add_prefix_item(const Event& event, std::uint32_t prefix, PrefixState* from, std::size_t key);
-  void add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState* state, std::size_t key, bool starts,
+  void add_prefix_item(const Event& event, std::uint32_t prefix, PrefixState* from, std::size_t key, bool accepted);
+  bool add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState* state, std::size_t key, bool starts,
                 PrefixState* from);
   void count_missing(const Event& event, const nfa::KeyWay& way);
   bool read_key(const List<dsl::plan::FieldRef>& fields, const Event& event, EventKey& key) const;
@@ -255,10 +256,10 @@ class Lane {
   std::size_t key_count_ = 0;
   std::vector<Item> items_;
   std::vector<PrefixItem> prefix_items_;
-  std::vector<std::uint32_t> starts_;
-  std::vector<std::pair<std::uint32_t, PrefixState*>> readers_;  // places, with what they read
-  std::vector<PrefixState*> read_;                               // that may have been emptied
-  KeyEntry fresh_entry_;                                         // of a key without entry
+  std::vector<nfa::StartIndex::Found> starts_;
+  std::vector<std::pair<nfa::StartIndex::Found, PrefixState*>> readers_;  // with what they read
+  std::vector<PrefixState*> read_;                                        // that may have been emptied
+  KeyEntry fresh_entry_;                                                  // of a key without entry
   KeyState fresh_;
   std::vector<LaneMatch> matches_;
   // Of what is being worked: where its matches belong.

@@ -11,7 +11,8 @@ namespace plan = dsl::plan;
 
 /// Binds the event to the prefix's last element. Requires that the rules have seen it: they read the prefix as it was.
 void Lane::handle(const PrefixItem& item, const EventPtr& event) {
-  if (!begins_or_goes_on(item, event)) return;
+  const Cost cost(*this, prefix_counts_[item.prefix].work);
+  if (!item.accepted && !begins_or_goes_on(item, event)) return;
   const nfa::Prefix& prefix = rules_->prefixes()[item.prefix];
   KeyEntry& entry = entry_of(keys_[item.key]);
   PrefixState* state = entry.find_prefix(item.prefix);
@@ -62,13 +63,11 @@ void Lane::cut(PrefixState& state, EventTime oldest) {
 
 bool Lane::begins_or_goes_on(const PrefixItem& item, const EventPtr& event) {
   const nfa::Prefix& prefix = rules_->prefixes()[item.prefix];
-  PrefixCounts& counts = prefix_counts_[item.prefix];
-  const Cost cost(*this, counts.counts);
   const plan::Rule& rule = rules_->network->rules().rules[prefix.rule];
   const auto& conditions = rule.elements[static_cast<std::size_t>(prefix.element)].test.conditions;
   if (conditions.empty()) return true;
   const nfa::Scope scope{event.get(), {}, keys_[item.key].values, {}, &rules_->network->fields()};
-  const bool holds = nfa::holds(conditions, scope, work_.scratch, counts.errors);
+  const bool holds = nfa::holds(conditions, scope, work_.scratch, prefix_counts_[item.prefix].errors);
   work_.scratch.release();
   return holds;
 }
@@ -76,12 +75,18 @@ bool Lane::begins_or_goes_on(const PrefixItem& item, const EventPtr& event) {
 /// Each rule has a cap of its own on what it has in the prefix and beside it. Mostly none is near.
 void Lane::keep_under_cap(PrefixState& state, EventTime now) {
   const nfa::Prefixes& prefixes = rules_->prefixes();
-  const std::uint32_t root = prefixes[state.prefix()].root;
+  const nfa::Prefix& prefix = prefixes[state.prefix()];
+  const std::uint32_t root = prefix.root;
   KeyEntry& entry = *state.entry;
-  std::uint64_t most = 0;
-  for (auto part = entry.parts().rbegin(); part != entry.parts().rend() && part->part->of_prefix(); ++part) {
-    const auto& each = static_cast<const PrefixState&>(*part->part);
-    if (prefixes[each.prefix()].root == root) most = std::min(most + each.set.count() + each.most_own, kManyMatches);
+  std::uint64_t most = std::min(state.set.count() + state.most_own, kManyMatches);
+  // By itself it need not look at what else the key has, which may be much.
+  if (prefix.parent != nfa::Prefix::kNone || !prefix.prefixes.empty()) {
+    most = 0;
+    for (const KeyEntry::OfOwner& part : entry.prefixes()) {
+      if (prefixes[part.owner & ~KeyPart::kPrefix].root != root) continue;
+      const auto& each = static_cast<const PrefixState&>(*part.part);
+      most = std::min(most + each.set.count() + each.most_own, kManyMatches);
+    }
   }
   if (most <= options_.max_partial_matches) return;
   std::uint64_t oldest = UINT64_MAX;
@@ -166,8 +171,8 @@ void Lane::add_prefix_counts(std::vector<RuleCounts>& counts) const {
     std::uint64_t rules = 0;
     prefixes.each_rule(i, [&](std::uint32_t) { ++rules; });
     prefixes.each_rule(i, [&](std::uint32_t rule) {
-      counts[rule].tested += of_prefix.counts.tested;
-      counts[rule].time_ns += of_prefix.counts.time_ns / rules;
+      counts[rule].tested += of_prefix.work.tested;
+      counts[rule].time_ns += of_prefix.work.time_ns / rules;
       counts[rule].expression_errors += of_prefix.errors.count;
     });
   }

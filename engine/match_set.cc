@@ -95,6 +95,7 @@ void MatchSet::push(CellPtr cell) {
   count_ = sum(count_, cell->count);
   flat_ = flat_ && cell->before == nullptr;
   if (head_ == nullptr) tail_ = cell.get();
+  last_sequence_ = cell->event == nullptr ? 0 : cell->event->sequence;
   cell->next = std::move(head_);
   place(*cell);
   head_ = std::move(cell);
@@ -187,6 +188,7 @@ void MatchSet::cut_dead(const Alive& alive) {
 MatchSet MatchSet::restored(CellPtr head, CellListPtr list) {
   MatchSet set;
   set.list_ = std::move(list);
+  if (head->event != nullptr) set.last_sequence_ = head->event->sequence;
   for (Cell* cell = head.get(); cell != nullptr; cell = cell->next.get()) {
     set.count_ = sum(set.count_, cell->count);
     set.tail_ = cell;

@@ -105,6 +105,8 @@ class MatchSet {
   /// Requires that it is not empty.
   Start newest() const { return head_->newest; }
   Start oldest() const { return tail_->own_newest(); }
+  /// Of the event that head() binds; 0: it binds none.
+  std::uint64_t last_sequence() const { return last_sequence_; }
   const Cell* tail() const { return tail_; }
 
   /// Adds `event` bound after each of `before`; null: as first event.
@@ -139,6 +141,7 @@ class MatchSet {
   CellListPtr list_;  // once a cell of several has been continued
   std::uint64_t count_ = 0;
   std::uint64_t floor_ = 0;
+  std::uint64_t last_sequence_ = 0;
   bool flat_ = true;
 };
 

@@ -16,7 +16,9 @@ struct Offer {
   std::uint64_t unless = 0;         ///< UNLESS clauses, likewise
   bool input = false;               ///< it is part of the rule's input
   bool starts = false;              ///< and a first element may accept it
+  bool start_accepted = false;      ///< it does: there is one, and it was asked
   PrefixState* from = nullptr;      ///< and it may take this prefix's partial matches further; outlives the offer
+  bool from_accepted = false;       ///< it does: there is one element ahead, which was asked
   bool joins_prefix = false;        ///< and it may come to wait in the rule's prefixes afterwards
 
   const EventPtr& event() const { return *shown; }

@@ -11,7 +11,7 @@ namespace cepd::engine {
 void RuleRuntime::keep_under_cap(KeyState& key, EventTime now, Workspace& work) {
   const auto too_many = [&](std::uint64_t own) {
     const std::uint64_t in_prefix = prefix_ == nfa::Prefix::kNone ? 0 : count_in_prefix(key, own);
-    return own + in_prefix > max_partial_matches_;
+    return own + in_prefix > max_partial_matches();
   };
   if (!too_many(own_at_most(key))) return;
   if (key.index) {
@@ -36,13 +36,13 @@ std::uint64_t RuleRuntime::own_at_most(const KeyState& key) {
 
 void RuleRuntime::cap_each(KeyState& key) {
   const auto first_of = [](const Run& run) { return run.set.newest().sequence; };
-  while (key.runs.size() > max_partial_matches_) {
+  while (key.runs.size() > max_partial_matches()) {
     const auto oldest = std::min_element(key.runs.begin(), key.runs.end(),
                                          [&](const Run& a, const Run& b) { return first_of(a) < first_of(b); });
     const std::uint64_t first = first_of(*oldest);
     const auto of_first = [&](const Run& run) { return first_of(run) == first; };
     counts_.over_cap += key.erase_runs([&](const Run& run) {
-      if (of_first(run) && trace_ != nullptr) trace_->over_cap(run);
+      if (of_first(run) && trace() != nullptr) trace()->over_cap(run);
       return of_first(run);
     });
     if (key.rare) erase_if(key.rare->expired, of_first);
@@ -58,14 +58,14 @@ void RuleRuntime::cap_sets(KeyState& key, EventTime now, Workspace& work) {
   if (prefix_ != nfa::Prefix::kNone) {
     cut_own_prefixes(key, alive);
     if (cap_starts(key, now, alive, work)) return;
-    if (partial_matches(key, now, work.walk) > max_partial_matches_) cap_listed(key, now, work);
+    if (partial_matches(key, now, work.walk) > max_partial_matches()) cap_listed(key, now, work);
     return;
   }
   const bool exact = (!key.rare || (key.rare->marks.starts.empty() && key.rare->marks.used.empty())) &&
                      std::all_of(key.runs.begin(), key.runs.end(), [](const Run& run) { return run.set.flat(); });
   if (exact) {
     cap_flat(key);
-  } else if (partial_matches(key, now, work.walk) > max_partial_matches_) {
+  } else if (partial_matches(key, now, work.walk) > max_partial_matches()) {
     cap_listed(key, now, work);
   }
 }
@@ -74,7 +74,7 @@ void RuleRuntime::cap_sets(KeyState& key, EventTime now, Workspace& work) {
 void RuleRuntime::cap_flat(KeyState& key) {
   std::uint64_t count = 0;
   for (const Run& run : key.runs) count += run.set.count();
-  while (count > max_partial_matches_) {
+  while (count > max_partial_matches()) {
     std::uint64_t oldest = UINT64_MAX;
     for (const Run& run : key.runs) oldest = std::min(oldest, run.set.oldest().sequence);
     key.erase_runs([&](Run& run) {
@@ -101,7 +101,7 @@ void RuleRuntime::cap_listed(KeyState& key, EventTime now, Workspace& work) {
   std::uint64_t oldest_kept = 0;
   for (const auto& [first, of_first] : by_first) {
     oldest_kept = first;
-    if (count <= max_partial_matches_) break;
+    if (count <= max_partial_matches()) break;
     count -= of_first;
     counts_.over_cap += of_first;
     oldest_kept = first + 1;

@@ -104,12 +104,12 @@ bool RuleRuntime::cap_starts(KeyState& key, EventTime now, const Alive& alive, W
   const Cell* oldest = starts->set.tail();
   const bool all = alive.any_up_to(oldest->own_newest()) && oldest->event->sequence > part.floor;
   const std::uint64_t count = all ? starts->set.count() : work.walk.count(part, alive).count;
-  if (count <= max_partial_matches_) return true;
+  if (count <= max_partial_matches()) return true;
   const auto counts = [&](const Cell& cell) {
     return alive.any_up_to(cell.own_newest()) && cell.event->sequence > part.floor;
   };
   while (!counts(*oldest)) oldest = oldest->newer;
-  const std::uint64_t excess = count - max_partial_matches_;
+  const std::uint64_t excess = count - max_partial_matches();
   for (std::uint64_t i = 0; i < excess; ++i) oldest = oldest->newer;
   note_dropped(key, now).oldest = oldest->event->sequence;
   counts_.over_cap += excess;

@@ -26,18 +26,16 @@ bool alone(const Completed& completed) { return !completed.whole || completed.ce
 
 RuleRuntime::RuleRuntime(const nfa::Network& network, const nfa::Prefixes& prefixes, std::uint32_t index,
                          const EngineOptions& options)
-    : network_(network),
+    : evaluator_(network, index, options,
+                 prefixes.of_rule(index) == nfa::Prefix::kNone ? nullptr : &prefixes[prefixes.of_rule(index)]),
       prefixes_(prefixes),
       index_(index),
-      prefix_(prefixes.of_rule(index)),
-      max_partial_matches_(options.max_partial_matches),
-      evaluator_(network, index, options.state_ttl, options.index_runs_from,
-                 prefix_ == nfa::Prefix::kNone ? nullptr : &prefixes[prefix_]) {}
+      prefix_(prefixes.of_rule(index)) {}
 
 void RuleRuntime::handle(KeyState& key, const Offer& offer, Workspace& work) {
-  if (trace_ != nullptr) trace_->event(key.key(), offer);
+  if (trace() != nullptr) trace()->event(key.key(), offer);
   work.joining = offer.joins_prefix ? offer.event()->sequence : 0;
-  evaluator_.advance(key, offer, work.completed, work.scratch);
+  evaluator_.advance(key, offer, work.completed, work.outcomes, work.scratch);
   const EventTime now = offer.event()->time;
   finish(key, now, work);
   keep_under_cap(key, now, work);
@@ -46,10 +44,10 @@ void RuleRuntime::handle(KeyState& key, const Offer& offer, Workspace& work) {
 }
 
 void RuleRuntime::fire(KeyState& key, EventTime now, Workspace& work) {
-  if (trace_ != nullptr) trace_->deadline(key.key(), now);
+  if (trace() != nullptr) trace()->deadline(key.key(), now);
   evaluator_.expire(key, now, work.completed, work.expired);
   finish(key, now, work);
-  if (rule().limit && key.rare) {
+  if (evaluator_.facts().limit && key.rare) {
     for (auto* acted : {&key.rare->acted, &key.rare->acted_on_timeout}) {
       while (!acted->empty() && saturating_add(acted->front(), rule().limit->per) <= now) acted->pop_front();
     }
@@ -65,7 +63,7 @@ EventTime RuleRuntime::due(const KeyState& key) const {
     const bool marked = key.rare && !key.rare->marks.empty();
     due = marked ? key.marked_until : kMaxTime;
   }
-  if (!rule().limit || !key.rare) return due;
+  if (!evaluator_.facts().limit || !key.rare) return due;
   for (const auto* acted : {&key.rare->acted, &key.rare->acted_on_timeout}) {
     if (!acted->empty()) due = std::min(due, saturating_add(acted->front(), rule().limit->per));
   }
@@ -93,26 +91,26 @@ void RuleRuntime::finish(KeyState& key, EventTime now, Workspace& work) {
     if (!report_in_order(key, now, work) && !report_preferred(key, now, work)) report_listed(key, now, work);
     forget_dropped(key, now, work);
   }
-  if (rule().on_timeout) report_timeouts(key, work);
+  if (evaluator_.facts().on_timeout) report_timeouts(key, work);
 }
 
 /// Where the complete matches can be visited in the order in which they are taken: visits those that may be. False:
 /// they cannot.
 bool RuleRuntime::report_in_order(KeyState& key, EventTime now, Workspace& work) {
-  const plan::Policy policy = rule().policy;
+  const plan::Policy policy = evaluator_.facts().policy;
   const Completed& completed = work.completed.front();
   if (!evaluator_.sets() || work.completed.size() > 1 || !alone(completed) || !Layers::below(*completed.cell)) {
     return false;
   }
   if (policy != plan::Policy::kNoSkip &&
-      (!rule().having.empty() || policy == plan::Policy::kSkipToFirst || policy == plan::Policy::kSkipToLast)) {
+      (evaluator_.facts().having || policy == plan::Policy::kSkipToFirst || policy == plan::Policy::kSkipToLast)) {
     return false;
   }
   const Alive alive = evaluator_.alive(key, now);
   if (!work.layers.look(*completed.cell, alive)) return true;
   if (policy == plan::Policy::kNoSkip) {
     work.layers.each(alive, [&](std::span<const Bound> bound) {
-      if (having_holds(network_, rule(), key.key(), bound, work.scratch, errors())) {
+      if (having_holds(key, bound, work)) {
         report_match(key, MatchKind::kMatch, bound, completed.time, work);
       } else {
         ++counts_.by_having;
@@ -143,8 +141,8 @@ bool RuleRuntime::report_in_order(KeyState& key, EventTime now, Workspace& work)
 
 /// Where the policy takes few of many complete matches: looks for these. False: it is not so.
 bool RuleRuntime::report_preferred(KeyState& key, EventTime now, Workspace& work) {
-  const plan::Policy policy = rule().policy;
-  if (!evaluator_.sets() || !rule().having.empty()) return false;
+  const plan::Policy policy = evaluator_.facts().policy;
+  if (!evaluator_.sets() || evaluator_.facts().having) return false;
   if (policy != plan::Policy::kConsume && policy != plan::Policy::kSkipPastLast) return false;
   std::uint64_t most = 0;
   for (const Completed& completed : work.completed) most += alone(completed) ? completed.cell->count : kFewMatches + 1;
@@ -168,6 +166,11 @@ bool RuleRuntime::report_preferred(KeyState& key, EventTime now, Workspace& work
     mark_dropped(rule(), work.bound, marks);
     report_match(key, MatchKind::kMatch, work.bound, time, work);
   }
+}
+
+bool RuleRuntime::having_holds(const KeyState& key, std::span<const Bound> bound, Workspace& work) {
+  return !evaluator_.facts().having ||
+         engine::having_holds(evaluator_.network(), rule(), key.key(), bound, work.scratch, errors());
 }
 
 MatchWalk::Counted RuleRuntime::count_complete(const Alive& alive, Workspace& work) const {
@@ -218,16 +221,16 @@ void RuleRuntime::list(const KeyState& key, EventTime now, Workspace& work) {
 void RuleRuntime::report_listed(KeyState& key, EventTime now, Workspace& work) {
   list(key, now, work);
   counts_.by_having += std::erase_if(work.candidates, [&](const Candidate& candidate) {
-    if (trace_ != nullptr) trace_->complete(candidate);
-    if (having_holds(network_, rule(), key.key(), candidate.bound, work.scratch, errors())) return false;
-    if (trace_ != nullptr) trace_->by_having(candidate);
+    if (trace() != nullptr) trace()->complete(candidate);
+    if (having_holds(key, candidate.bound, work)) return false;
+    if (trace() != nullptr) trace()->by_having(candidate);
     return true;
   });
   const auto take = [&](const Candidate& candidate) {
     drop(key, candidate.bound, now, work);
     report_match(key, MatchKind::kMatch, candidate.bound, candidate.time, work);
   };
-  counts_.by_policy += take_matches(rule(), work.candidates, std::ref(take), trace_);
+  counts_.by_policy += take_matches(rule(), work.candidates, std::ref(take), trace());
 }
 
 /// What the policy takes from the partial matches because of a match that was taken.
@@ -241,7 +244,7 @@ void RuleRuntime::drop(KeyState& key, std::span<const Bound> taken, EventTime no
   }
   const auto gone = [&](const Run& run) {
     const bool dropped = drops(rule(), taken, run.bound);
-    if (dropped && trace_ != nullptr) trace_->by_policy(run.bound, taken);
+    if (dropped && trace() != nullptr) trace()->by_policy(run.bound, taken);
     return dropped;
   };
   key.erase_runs(gone);
@@ -291,16 +294,16 @@ void RuleRuntime::report_match(KeyState& key, MatchKind kind, std::span<const Bo
                                Workspace& work) {
   const bool timeout = kind == MatchKind::kTimeout;
   bool suppressed = false;
-  if (rule().limit) {
+  if (evaluator_.facts().limit) {
     KeyState::Rare& rare = key.rarely();
     suppressed = !within_limit(*rule().limit, time, timeout ? rare.acted_on_timeout : rare.acted);
   }
   ++(timeout ? counts_.timeouts : counts_.matches);
   if (suppressed) ++counts_.suppressed;
-  MatchParts parts{&network_, index_, kind, key.entry, bound, time, suppressed, &errors()};
-  if (trace_ == nullptr) return work.report(MatchView(parts));
+  MatchParts parts{&evaluator_.network(), index_, kind, key.entry, bound, time, suppressed, &errors()};
+  if (trace() == nullptr) return work.report(MatchView(parts));
   MatchPtr match = make_match(parts);
-  trace_->reported(bound, *match);
+  trace()->reported(bound, *match);
   work.report(MatchView(std::move(match), index_));
 }
 
@@ -332,7 +335,9 @@ void RuleRuntime::report_timeouts(KeyState& key, Workspace& work) {
   erase_if(remembered, [&](const Run& run) { return over.count(first_of(run)) != 0; });
 }
 
-RuleCounts& RuleCounts::operator+=(const RuleCounts& other) {
+RuleTally& RuleTally::operator+=(const RuleTally& other) {
+  tested += other.tested;
+  time_ns += other.time_ns;
   matches += other.matches;
   timeouts += other.timeouts;
   by_having += other.by_having;
@@ -342,10 +347,6 @@ RuleCounts& RuleCounts::operator+=(const RuleCounts& other) {
   over_cap += other.over_cap;
   missing_key += other.missing_key;
   expression_errors += other.expression_errors;
-  tested += other.tested;
-  time_ns += other.time_ns;
-  partial_matches += other.partial_matches;
-  bytes += other.bytes;
   return *this;
 }
 

@@ -27,8 +27,10 @@ struct Workspace {
   MatchWalk walk;
   Layers layers;
   Preferred preferred;
+  nfa::SharedOutcomes outcomes;
   std::uint64_t joining = 0;  // sequence of the event at hand where Offer::joins_prefix; 0: it is not so
 
+  explicit Workspace(std::uint32_t shared_conditions) : outcomes(shared_conditions) {}
   void clear() {
     joining = 0;
     completed.clear();
@@ -39,7 +41,7 @@ struct Workspace {
 
 class RuleRuntime {
  public:
-  /// `prefixes` outlives this.
+  /// All outlive this.
   RuleRuntime(const nfa::Network& network, const nfa::Prefixes& prefixes, std::uint32_t index,
               const EngineOptions& options);
 
@@ -54,11 +56,13 @@ class RuleRuntime {
   bool take_over(KeyState& key, EventTime watermark) const;
 
   /// Tells `trace` every decision from now on; null: nobody. Requires that no partial match is under way.
-  void set_trace(Trace* trace) {
-    trace_ = trace;
-    evaluator_.set_trace(trace);
+  void set_trace(Trace* trace) { evaluator_.set_trace(trace); }
+  Trace* trace() const { return evaluator_.trace(); }
+
+  /// It is wanted soon.
+  void prefetch() const {
+    for (std::size_t at = 0; at < sizeof *this; at += 64) __builtin_prefetch(reinterpret_cast<const char*>(this) + at);
   }
-  Trace* trace() const { return trace_; }
 
   const dsl::plan::Rule& rule() const { return evaluator_.rule(); }
   const Evaluator& evaluator() const { return evaluator_; }
@@ -83,8 +87,8 @@ class RuleRuntime {
     return key.rare ? std::max(since(), key.rare->marks.oldest) : since();
   }
   /// Counted here; partial_matches and missing_key are not.
-  RuleCounts& counts() { return counts_; }
-  const RuleCounts& counts() const { return counts_; }
+  RuleTally& counts() { return counts_; }
+  const RuleTally& counts() const { return counts_; }
 
  private:
   void finish(KeyState& key, EventTime now, Workspace& work);
@@ -92,6 +96,8 @@ class RuleRuntime {
   bool report_preferred(KeyState& key, EventTime now, Workspace& work);
   void report_listed(KeyState& key, EventTime now, Workspace& work);
   void list(const KeyState& key, EventTime now, Workspace& work);
+  bool having_holds(const KeyState& key, std::span<const Bound> bound, Workspace& work);
+  std::size_t max_partial_matches() const { return evaluator_.options().max_partial_matches; }
   MatchWalk::Counted count_complete(const Alive& alive, Workspace& work) const;
   void count_dropped(const MatchWalk::Counted& complete, std::uint64_t taken);
   void report_match(KeyState& key, MatchKind kind, std::span<const Bound> bound, EventTime time, Workspace& work);
@@ -114,14 +120,12 @@ class RuleRuntime {
   void cap_flat(KeyState& key);
   void cap_listed(KeyState& key, EventTime now, Workspace& work);
 
-  const nfa::Network& network_;
+  // There are as many of these as rules, in every lane.
+  Evaluator evaluator_;
+  RuleTally counts_;
   const nfa::Prefixes& prefixes_;
   std::uint32_t index_;
   std::uint32_t prefix_;
-  std::size_t max_partial_matches_;
-  Evaluator evaluator_;
-  RuleCounts counts_;
-  Trace* trace_ = nullptr;
 };
 
 }  // namespace cepd::engine

@@ -12,6 +12,7 @@ template <class Entry>
 class SlotHeap {
  public:
   bool empty() const { return entries_.empty(); }
+  std::size_t size() const { return entries_.size(); }
   const Entry& front() const { return entries_.front(); }
   Entry& operator[](std::size_t slot) { return entries_[slot]; }
   const Entry& operator[](std::size_t slot) const { return entries_[slot]; }

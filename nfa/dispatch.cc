@@ -15,18 +15,10 @@ void append_field(std::string& out, const plan::FieldRef& ref) {
   out += '\0';
 }
 
-/// From so many on an index is worth it.
-constexpr std::size_t kManyReaders = 4;
+/// A table by number is worth it where one in so many has an entry.
+constexpr std::size_t kTableShare = 8;
 
 }  // namespace
-
-void Continuation::find(const Event& event, std::vector<std::uint32_t>& out) const {
-  if (index_ != nullptr) {
-    index_->find(event, out);
-  } else {
-    out.insert(out.end(), places_.begin(), places_.end());
-  }
-}
 
 const RuleEntry* KeyWay::find(std::uint32_t rule) const {
   if (!places_.empty()) return places_[rule] == 0 ? nullptr : &rules[places_[rule] - 1];
@@ -84,6 +76,9 @@ TypeDispatch Dispatch::compile(const Network& network, const Inputs& inputs, Typ
         {input.rule, entry.input, input.has_from, moves, entry.elements, entry.unless, &input});
   }
   for (KeyWay& way : out.ways) {
+    way.rules.shrink_to_fit();
+    way.rule_of.reserve(way.rules.size());
+    for (const RuleEntry& entry : way.rules) way.rule_of.push_back(entry.rule);
     for (std::uint32_t place = 0; place < way.rules.size(); ++place) {
       const RuleEntry& entry = way.rules[place];
       if (prefixes_.of_rule(entry.rule) != Prefix::kNone) continue;
@@ -92,9 +87,8 @@ TypeDispatch Dispatch::compile(const Network& network, const Inputs& inputs, Typ
     }
     add_prefixes(network, way, type);
     way.starts.finish();
-    // Worth a table where a good part of all rules is in it.
     const std::size_t rules = network.rules().rules.size();
-    if (way.rules.size() * 8 < rules) continue;
+    if (way.rules.size() * kTableShare < rules) continue;
     way.places_.resize(rules);
     for (std::uint32_t place = 0; place < way.rules.size(); ++place) way.places_[way.rules[place].rule] = place + 1;
   }
@@ -126,6 +120,7 @@ void Dispatch::add_prefixes(const Network& network, KeyWay& way, TypeId type) co
     }
   }
   std::sort(way.prefixes.begin(), way.prefixes.end());
+  way.prefixes.shrink_to_fit();
   for (std::uint32_t i = 0; i < way.prefixes.size(); ++i) {
     const Prefix& prefix = prefixes_[way.prefixes[i]];
     const auto place = static_cast<std::uint32_t>(way.rules.size()) + i;
@@ -136,18 +131,25 @@ void Dispatch::add_prefixes(const Network& network, KeyWay& way, TypeId type) co
       readers[prefix.parent].push_back({place, prefix.rule, element});
     }
   }
+  const bool many = readers.size() * kTableShare >= prefixes_.all().size();
+  if (many && !readers.empty()) way.continuation_places_.resize(prefixes_.all().size());
   way.continuations_.reserve(readers.size());
   for (const auto& [prefix, of_prefix] : readers) {
-    Continuation& continuation = way.continuations_[prefix];
-    if (of_prefix.size() < kManyReaders) {
-      for (const Reader& reader : of_prefix) continuation.places_.push_back(reader.place);
-      continue;
+    const auto place = static_cast<std::uint32_t>(way.continuations_.size());
+    if (many) {
+      way.continuation_places_[prefix] = place + 1;
+    } else {
+      way.continuation_of_[prefix] = place;
     }
-    continuation.index_ = std::make_unique<StartIndex>();
-    for (const Reader& reader : of_prefix) {
-      continuation.index_->add(reader.place, rules[reader.rule], reader.elements, type);
+    StartIndex index;
+    for (const Reader& reader : of_prefix) index.add(reader.place, rules[reader.rule], reader.elements, type);
+    index.finish();
+    Continuation& continuation = way.continuations_.emplace_back();
+    if (auto range = index.take_only_range()) {
+      continuation.range_ = std::move(*range);
+    } else {
+      continuation.index_ = std::make_unique<StartIndex>(std::move(index));
     }
-    continuation.index_->finish();
   }
 }
 

@@ -28,13 +28,21 @@ struct RuleEntry {
 /// What an event may do to the partial matches of one prefix: take them further, for rules and for longer prefixes.
 class Continuation {
  public:
-  /// Appends the places (KeyWay) of those that may accept the event, sorted.
-  void find(const Event& event, std::vector<std::uint32_t>& out) const;
+  /// Appends the places (KeyWay) of those that may accept the event, in any order.
+  void find(const Event& event, std::vector<StartIndex::Found>& out) const {
+    if (index_ != nullptr) {
+      index_->find(event, out);
+    } else {
+      range_.find(event, out);
+    }
+  }
+  /// What find() reads is wanted soon.
+  void prefetch() const { __builtin_prefetch(range_.bounds.data()); }
 
  private:
   friend class Dispatch;
-  std::vector<std::uint32_t> places_;
-  std::unique_ptr<StartIndex> index_;  // null: there are few, who are all asked
+  StartIndex::Range range_;            // mostly all that is asked, and then at hand
+  std::unique_ptr<StartIndex> index_;  // of all where that is not so, else null
 };
 
 /// One way to read a key: the fields, and whose keys they are. A *place* is a number below rules.size(): a rule in
@@ -44,6 +52,7 @@ struct KeyWay {
   std::uint32_t table = 0;   ///< rules with the same KEY have the same
   List<dsl::plan::FieldRef> key;
   std::vector<RuleEntry> rules;         ///< sorted by rule
+  std::vector<std::uint32_t> rule_of;   ///< RuleEntry::rule of each: many are looked at for it alone
   std::vector<std::uint32_t> prefixes;  ///< whose last event it may be; sorted
   StartIndex starts;                    ///< gives places: of rules without prefix, and of prefixes of one event
 
@@ -51,14 +60,20 @@ struct KeyWay {
   const RuleEntry* find(std::uint32_t rule) const;
   /// Null when the event takes nothing further that waits in the prefix.
   const Continuation* continuation(std::uint32_t prefix) const {
-    const auto it = continuations_.find(prefix);
-    return it == continuations_.end() ? nullptr : &it->second;
+    if (!continuation_places_.empty()) {
+      const std::uint32_t at = continuation_places_[prefix];
+      return at == 0 ? nullptr : &continuations_[at - 1];
+    }
+    const auto it = continuation_of_.find(prefix);
+    return it == continuation_of_.end() ? nullptr : &continuations_[it->second];
   }
 
  private:
   friend class Dispatch;
-  boost::unordered_flat_map<std::uint32_t, Continuation> continuations_;
-  std::vector<std::uint32_t> places_;  // by rule: its place in `rules` + 1, 0 for none; empty where few have one
+  std::vector<Continuation> continuations_;
+  boost::unordered_flat_map<std::uint32_t, std::uint32_t> continuation_of_;  // by prefix
+  // By rule or prefix the place + 1, 0 for none; empty where few have one: those of prefixes are in the map then.
+  std::vector<std::uint32_t> places_, continuation_places_;
 };
 
 struct TypeDispatch {

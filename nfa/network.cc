@@ -198,6 +198,7 @@ std::shared_ptr<const Network> Network::compile(std::shared_ptr<const dsl::RuleS
   shrink(network->inputs_);
   shrink(network->derived_inputs_);
   network->any_inputs_.shrink_to_fit();
+  network->element_tests_ = std::make_unique<const ElementTests>(rules->rules);
   network->rules_ = std::move(rules);
   return network;
 }

@@ -12,6 +12,7 @@
 
 #include "dsl/plan.h"
 #include "nfa/automaton.h"
+#include "nfa/element_tests.h"
 #include "nfa/look_back.h"
 
 namespace cepd::nfa {
@@ -88,6 +89,7 @@ class Network {
   /// Rules whose patterns differ in types and conditions only have one automaton.
   const Automaton& automaton(std::size_t rule) const { return *automata_[rule]; }
   const LookBack& look_back(std::size_t rule) const { return *look_backs_[rule]; }
+  const ElementTests& element_tests() const { return *element_tests_; }
   /// The rules that an event of this type from a source may concern, in the order of their names. Ids newer than the
   /// plan count as kOtherType.
   Inputs inputs(TypeId type) const {
@@ -105,8 +107,9 @@ class Network {
 
  private:
   std::shared_ptr<const dsl::RuleSet> rules_;
-  std::vector<std::shared_ptr<const Automaton>> automata_;       // by rule
-  std::vector<std::shared_ptr<const LookBack>> look_backs_;      // by rule, equal ones once
+  std::vector<std::shared_ptr<const Automaton>> automata_;   // by rule
+  std::vector<std::shared_ptr<const LookBack>> look_backs_;  // by rule, equal ones once
+  std::unique_ptr<const ElementTests> element_tests_;
   std::vector<std::vector<RuleInput>> inputs_, derived_inputs_;  // by type, of the rules that name it
   std::vector<RuleInput> any_inputs_;                            // of the rules with a `*`
   std::vector<std::vector<std::uint32_t>> makers_;               // by type

@@ -124,6 +124,11 @@ Prefixes::Prefixes(const Network& network, const std::vector<bool>& alone) {
     of_rule_[i] = parent;
     if (parent != Prefix::kNone) all_[parent].rules.push_back(i);
   }
+  all_.shrink_to_fit();
+  for (Prefix& prefix : all_) {
+    prefix.rules.shrink_to_fit();
+    prefix.prefixes.shrink_to_fit();
+  }
 }
 
 }  // namespace cepd::nfa

@@ -44,6 +44,14 @@ plan::BinaryOp turned(plan::BinaryOp op) {
   }
 }
 
+/// The same value with its text, if any, behind `texts`, which has room for it.
+Value kept(const Value& value, std::vector<char>& texts) {
+  if (!value.is_text()) return value;
+  const std::size_t at = texts.size();
+  texts.insert(texts.end(), value.text().begin(), value.text().end());
+  return Value::string({texts.data() + at, value.text().size()});
+}
+
 bool less(const Value& a, const Value& b) { return compare(a, b) == Ordering::kLess; }
 
 }  // namespace
@@ -68,7 +76,7 @@ StartIndex::Family StartIndex::family_of(const Value& value) {
   return Family::kOther;
 }
 
-bool StartIndex::add_equality(std::uint32_t place, const plan::Expr& condition, TypeId type) {
+bool StartIndex::add_equality(Found found, const plan::Expr& condition, TypeId type) {
   std::optional<std::size_t> slot;
   std::vector<Value> constants;
   if (const auto* equal = std::get_if<plan::Binary>(&condition.node)) {
@@ -95,18 +103,14 @@ bool StartIndex::add_equality(std::uint32_t place, const plan::Expr& condition, 
   auto table = std::find_if(equalities_.begin(), equalities_.end(),
                             [&](const Equality& each) { return each.slot == *slot && each.family == family; });
   if (table == equalities_.end()) {
-    equalities_.push_back({*slot, family, {}, {}});
+    equalities_.push_back({*slot, family, {}, {}, {}, {}, {}});
     table = std::prev(equalities_.end());
   }
-  for (const Value& constant : constants) {
-    std::vector<std::uint32_t>& places = table->places[equality_hash(constant)];
-    if (places.empty() || places.back() != place) places.push_back(place);
-  }
-  table->all.push_back(place);
+  for (const Value& constant : constants) table->equals.push_back({equality_hash(constant), constant, found});
   return true;
 }
 
-bool StartIndex::add_range(std::uint32_t place, const plan::Expr& condition, TypeId type) {
+bool StartIndex::add_range(Found found, const plan::Expr& condition, TypeId type) {
   const auto* binary = std::get_if<plan::Binary>(&condition.node);
   if (binary == nullptr) return false;
   const bool field_first = slot_of(*binary->left, type).has_value();
@@ -122,63 +126,108 @@ bool StartIndex::add_range(std::uint32_t place, const plan::Expr& condition, Typ
     return each.slot == *slot && each.family == family && each.above == above;
   });
   if (range == ranges_.end()) {
-    ranges_.push_back({*slot, family, above, {}});
+    ranges_.push_back({static_cast<std::uint32_t>(*slot), family, above, {}});
     range = std::prev(ranges_.end());
   }
-  range->bounds.push_back({*constant, place});
+  range->bounds.push_back({*constant, found, op == plan::BinaryOp::kGe || op == plan::BinaryOp::kLe});
   return true;
 }
 
 void StartIndex::add(std::uint32_t place, const plan::Rule& rule, plan::ElementSet elements, TypeId type) {
+  const bool one_element = (elements & (elements - 1)) == 0;
   for (; elements != 0; elements &= elements - 1) {
-    const std::vector<const plan::Expr*> conjuncts =
-        conjuncts_of(rule.elements[static_cast<std::size_t>(__builtin_ctzll(elements))].test);
-    const auto any = [&](bool (StartIndex::*index)(std::uint32_t, const plan::Expr&, TypeId)) {
+    const plan::EventTest& test = rule.elements[static_cast<std::size_t>(__builtin_ctzll(elements))].test;
+    const std::vector<const plan::Expr*> conjuncts = conjuncts_of(test);
+    // What is asked is then that comparison alone.
+    const Found found(place, one_element && conjuncts.size() == 1);
+    const auto any = [&](bool (StartIndex::*index)(Found, const plan::Expr&, TypeId)) {
       return std::any_of(conjuncts.begin(), conjuncts.end(),
-                         [&](const plan::Expr* each) { return (this->*index)(place, *each, type); });
+                         [&](const plan::Expr* each) { return (this->*index)(found, *each, type); });
     };
     if (any(&StartIndex::add_equality) || any(&StartIndex::add_range)) continue;
-    always_.push_back(place);
+    always_.emplace_back(place, one_element && conjuncts.empty());
   }
 }
 
 void StartIndex::finish() {
+  for (Equality& equality : equalities_) {
+    auto& equals = equality.equals;
+    std::stable_sort(equals.begin(), equals.end(), [](const auto& a, const auto& b) { return a.hash < b.hash; });
+    std::size_t text_bytes = 0;
+    for (const Equality::Equal& each : equals) text_bytes += each.constant.is_text() ? each.constant.text().size() : 0;
+    equality.texts.reserve(text_bytes);
+    equality.constants.reserve(equals.size());
+    equality.found.reserve(equals.size());
+    for (const Equality::Equal& each : equals) {
+      const auto at = static_cast<std::uint32_t>(equality.found.size());
+      equality.by_hash.try_emplace(each.hash, Equality::Places{at, at}).first->second.end = at + 1;
+      // Of many rules with one constant it is kept once.
+      const Value* const last = equality.constants.empty() ? nullptr : &equality.constants.back();
+      if (last != nullptr && each.constant.is_text() && last->text() == each.constant.text()) {
+        equality.constants.push_back(*last);
+      } else {
+        equality.constants.push_back(kept(each.constant, equality.texts));
+      }
+      equality.found.push_back(each.found);
+    }
+    equals = {};
+  }
   for (Range& range : ranges_) {
-    std::stable_sort(range.bounds.begin(), range.bounds.end(),
-                     [](const Bound& a, const Bound& b) { return less(a.constant, b.constant); });
+    std::stable_sort(range.bounds.begin(), range.bounds.end(), [&](const Range::Bound& a, const Range::Bound& b) {
+      return range.above ? less(a.constant, b.constant) : less(b.constant, a.constant);
+    });
+    range.bounds.shrink_to_fit();
+  }
+  equalities_.shrink_to_fit();
+  ranges_.shrink_to_fit();
+  always_.shrink_to_fit();
+}
+
+void StartIndex::find_equal(const Equality& equality, const Value& value, std::vector<Found>& out) {
+  if (value.is_null()) return;
+  if (family_of(value) != equality.family) {
+    for (const Found& each : equality.found) out.push_back(each.undecided());
+    return;
+  }
+  const auto it = equality.by_hash.find(equality_hash(value));
+  if (it == equality.by_hash.end()) return;
+  bool equal = false;
+  for (std::uint32_t i = it->second.begin; i < it->second.end; ++i) {
+    const Value& constant = equality.constants[i];
+    const bool as_before =
+        i > it->second.begin && constant.is_text() && constant.text().data() == equality.constants[i - 1].text().data();
+    if (!as_before) equal = compare(constant, value) == Ordering::kEqual;
+    if (equal) out.push_back(equality.found[i]);
   }
 }
 
-void StartIndex::find(const Event& event, std::vector<std::uint32_t>& out) const {
+void StartIndex::Range::find(const Event& event, std::vector<Found>& out) const {
+  const Value& value = event.field(slot);
+  if (value.is_null()) return;
+  if (family_of(value) != family) {
+    for (const Bound& each : bounds) out.push_back(each.found.undecided());
+    return;
+  }
+  const Ordering beyond = above ? Ordering::kLess : Ordering::kGreater;
+  for (const Bound& each : bounds) {
+    const Ordering order = compare(each.constant, value);
+    if (order != beyond && order != Ordering::kEqual) return;
+    if (order == beyond || each.itself) out.push_back(each.found);
+  }
+}
+
+std::optional<StartIndex::Range> StartIndex::take_only_range() {
+  if (!equalities_.empty() || !always_.empty() || ranges_.size() != 1) return std::nullopt;
+  return std::exchange(ranges_, {}).front();
+}
+
+void StartIndex::find(const Event& event, std::vector<Found>& out) const {
   const std::size_t before = out.size();
   out.insert(out.end(), always_.begin(), always_.end());
-  for (const Equality& equality : equalities_) {
-    const Value& value = event.field(equality.slot);
-    if (value.is_null()) continue;
-    if (family_of(value) != equality.family) {
-      out.insert(out.end(), equality.all.begin(), equality.all.end());
-      continue;
-    }
-    const auto it = equality.places.find(equality_hash(value));
-    if (it != equality.places.end()) out.insert(out.end(), it->second.begin(), it->second.end());
-  }
-  for (const Range& range : ranges_) {
-    const Value& value = event.field(range.slot);
-    if (value.is_null()) continue;
-    auto first = range.bounds.begin(), last = range.bounds.end();
-    if (family_of(value) == range.family) {
-      const auto below = [](const Bound& bound, const Value& of) { return less(bound.constant, of); };
-      const auto above = [](const Value& of, const Bound& bound) { return less(of, bound.constant); };
-      if (range.above) {
-        last = std::upper_bound(first, last, value, above);
-      } else {
-        first = std::lower_bound(first, last, value, below);
-      }
-    }
-    for (; first != last; ++first) out.push_back(first->place);
-  }
-  const auto begin = out.begin() + static_cast<std::ptrdiff_t>(before);
+  for (const Equality& equality : equalities_) find_equal(equality, event.field(equality.slot), out);
+  for (const Range& range : ranges_) range.find(event, out);
   if (out.size() - before < 2) return;
+  const auto begin = out.begin() + static_cast<std::ptrdiff_t>(before);
   if (!std::is_sorted(begin, out.end())) std::sort(begin, out.end());
   out.erase(std::unique(begin, out.end()), out.end());
 }
