@@ -1,5 +1,6 @@
 """State that is damaged, foreign, of another format, read-only or gone: a clear error, and nothing is written over."""
 
+import pathlib
 import random
 import re
 import shutil
@@ -50,6 +51,8 @@ class BadState(CepdTest):
         pages = [at for at in range(2 * PAGE, len(whole), PAGE) if whole[at:at + PAGE].strip(b"\0")]
         events = (self.directory / "events.jsonl").read_bytes()
         lines = (self.directory / "out/pairs.jsonl").read_bytes()
+        # LMDB copies gigabytes from some damaged pages until that ends it: TSan takes minutes and as much memory for it.
+        under_tsan = b"__tsan_init" in pathlib.Path(cepd_e2e._cepd).read_bytes()
         outcomes = {"refused": 0, "not concerned": 0, "later": 0}
 
         def made():
@@ -78,6 +81,10 @@ class BadState(CepdTest):
                     continue
                 # What a start takes is what was there: the matches are those of one replay.
                 outcomes["not concerned"] += 1
+                if under_tsan:
+                    daemon.process.kill()
+                    daemon.wait_end()
+                    continue
                 self.events(*({"type": "b", "ts": 1000 + k, "k": k} for k in range(300)))
                 wait_until(lambda: daemon.process.poll() is not None or "the state was not saved" in daemon.log() or
                            len(made()) >= 301, lambda: f"{len(made())} matches:\n{daemon.log()[-4000:]}")
