@@ -27,8 +27,13 @@ class Checkpointer {
     Measures& measures;
   };
 
-  /// One checkpoint each `interval`, the first one an interval from now. `alive` is called while something waits here.
-  Checkpointer(Parts parts, Micros interval, const Clock& clock, std::function<void()> alive);
+  struct Options {
+    Micros interval{};       ///< from the beginning of one to that of the next, the first one as long from now
+    Micros min_interval{};   ///< from the end of one to the beginning of the next, but where begin() is called
+    std::size_t memory = 0;  ///< bytes of partial matches and events in memory; 0: any number
+  };
+  /// `alive` is called while something waits here.
+  Checkpointer(Parts parts, Options options, const Clock& clock, std::function<void()> alive);
 
   /// The next checkpoint has these rule files.
   void store_rules(std::vector<state::RuleText> files) { unsaved_rules_ = std::move(files); }
@@ -36,8 +41,12 @@ class Checkpointer {
 
   /// Begins one, unless one is under way; then it is due as soon as that is finished.
   void begin();
-  /// Between two batches of messages: hands over a part of the one under way, or begins the one that is due.
+  /// Between two batches of messages: hands over a part of the one under way, or begins the one that is due; forgets
+  /// keys where they take too much memory.
   void tick();
+  /// Before more is taken: where memory is far over the budget, waits until what can be stored and forgotten is. False:
+  /// it cannot be stored now.
+  bool keep_budget();
 
   bool under_way() const { return number_.has_value(); }
   /// Not all of the one under way has been given to the writer: tick() has work to do.
@@ -48,17 +57,23 @@ class Checkpointer {
   bool wait_finished();
 
  private:
+  using Time = std::chrono::steady_clock::time_point;
+
   void hand_over();
+  void finished();
+  bool may_begin() const { return clock_.steady() - ended_ >= options_.min_interval; }
 
   Parts to_;
-  const Micros interval_;
+  const Options options_;
   const Clock& clock_;
   std::function<void()> alive_;
   std::optional<std::vector<state::RuleText>> unsaved_rules_;
   std::optional<std::uint64_t> number_;  // of the one under way
   bool handing_over_ = false;
   bool due_ = false;
-  std::chrono::steady_clock::time_point last_;  // when the last one began
+  bool warned_ = false;  // of a budget that is too small
+  Time last_;            // when the last one began
+  Time ended_{};         // when the last one was finished
 };
 
 }  // namespace cepd::app

@@ -35,12 +35,13 @@ void log_lines(spdlog::level::level_enum level, const std::string& text) {
   }
 }
 
-engine::EngineOptions engine_options(const Settings& settings) {
+engine::EngineOptions engine_options(const Settings& settings, state::StateBackend& backend) {
   engine::EngineOptions options;
   if (const Micros ttl = settings.engine.duration("state_ttl"); ttl.count() > 0) options.state_ttl = ttl;
   options.max_partial_matches = static_cast<std::size_t>(settings.engine.integer("max_partial_matches"));
   options.lanes = static_cast<std::size_t>(settings.engine.integer("lanes"));
   options.track_changes = true;
+  if (settings.state.text("backend") == "lmdb") options.stored = &backend;
   return options;
 }
 
@@ -172,8 +173,8 @@ Status Daemon::restore(std::vector<state::RuleText> texts) {
   for (const auto& source : sources_) source_settings.push_back(source->settings);
   Pump::Sinks sinks{dead_letter_.get(), settings_.daemon.text("late").empty() ? dead_letter_.get() : late_.get(),
                     &outbox_};
-  pump_ =
-      std::make_unique<Pump>(network, engine_options(settings_), std::move(source_settings), *backend_, sinks, clock_);
+  pump_ = std::make_unique<Pump>(network, engine_options(settings_, *backend_), std::move(source_settings), *backend_,
+                                 sinks, clock_);
   auto restored = pump_->restore(last ? last->outbox_next : 1);
   if (!restored) return std::move(restored).error();
 
@@ -205,11 +206,13 @@ Status Daemon::restore(std::vector<state::RuleText> texts) {
   figures_.restored = {restored->keys, restored->dropped, restored->waiting, outbox_.size(), recovered->messages};
   CEPD_TRY(writer_->start());
   pump_->write_to(*writer_);
-  checkpointer_ =
-      std::make_unique<Checkpointer>(Checkpointer::Parts{*pump_, *writer_, *dead_letter_, *late_, *measures_},
-                                     settings_.state.duration("interval"), clock_, [this] {
-                                       if (ready_) service_.alive(clock_.steady());
-                                     });
+  Checkpointer::Options when{settings_.state.duration("interval"), settings_.state.duration("min_interval"), 0};
+  if (settings_.state.text("backend") == "lmdb")
+    when.memory = static_cast<std::size_t>(settings_.state.integer("memory"));
+  checkpointer_ = std::make_unique<Checkpointer>(
+      Checkpointer::Parts{*pump_, *writer_, *dead_letter_, *late_, *measures_}, when, clock_, [this] {
+        if (ready_) service_.alive(clock_.steady());
+      });
   if (!as_stored) {
     writer_->reload(texts);
     checkpointer_->store_rules(std::move(texts));
@@ -288,6 +291,7 @@ Status Daemon::run() {
       }
       continue;
     }
+    if (!checkpointer_->keep_budget()) continue;
     input_ended = sources_finished();  // asked before the queue is: what was put in by then is taken below
     take_messages(input_ended || checkpointer_->handing_over() ? std::chrono::milliseconds(0) : kTick);
     if (input_ended && batch_.empty()) break;
@@ -354,6 +358,7 @@ void Daemon::stop_sources() {
     while (!stopped) take_messages(kTick);
   }
   do {
+    checkpointer_->keep_budget();
     take_messages(std::chrono::milliseconds(0));
   } while (!batch_.empty());
 }

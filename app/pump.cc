@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "app/action_calls.h"
 #include "base/fault.h"
@@ -28,6 +29,13 @@ Pump::Pump(std::shared_ptr<const nfa::Network> network, engine::EngineOptions op
               {[this](const engine::MatchView& match) { report(match); },
                [this](const Event& event, DropReason reason, std::string_view raw) {
                  sinks_.late->add(reason, event.position, late_detail(event, reason), raw);
+               },
+               // On any lane's thread. What is stored stays as it is; what was done since is done again.
+               [](const Error& reason) {
+                 spdlog::critical("the state cannot be read any more, `cepd state verify` says more: {}",
+                                  reason.message);
+                 spdlog::default_logger()->flush();
+                 std::_Exit(1);
                }}) {
   for (adapters::SourceSettings& settings : sources) {
     const SourceId id(settings.name);

@@ -67,6 +67,10 @@ class Pump {
   /// is false with the last. Messages may be taken in between.
   state::WriteBatch begin_save();
   bool save_some(state::WriteBatch& batch, std::size_t most_bytes) { return engine_.save_some(batch, most_bytes); }
+  /// What was handed over is durable.
+  void saved() { engine_.saved(); }
+  /// Engine::evict(). False without a state that keys can be read from.
+  bool evict(std::size_t most_keys) { return engine_.evict(most_keys); }
   /// Returns how many rules kept their partial matches.
   std::size_t swap(std::shared_ptr<const nfa::Network> network);
 

@@ -29,6 +29,10 @@ void log_summary(const SummaryParts& of, std::chrono::duration<double> ran) {
     if (rule.over_cap > 0)
       spdlog::warn("rule {}: {} partial matches dropped at the cap of one key", rule.rule, rule.over_cap);
   }
+  if (const auto keys = engine.key_counts(); keys.cold + keys.loaded > 0) {
+    spdlog::info("keys: {} in memory and {} on disk only; {} forgotten and {} read while cepd ran", keys.here,
+                 keys.cold, keys.evicted, keys.loaded);
+  }
   if (quiet > 0) spdlog::info("{} rules without a match", quiet);
   for (int i = 0; i < kDropReasonCount; ++i) {
     const auto reason = static_cast<DropReason>(i);

@@ -1,6 +1,8 @@
 #include "base/block_pool.h"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <new>
@@ -38,6 +40,8 @@ struct Chain {
   }
 };
 
+struct OfThread;
+
 /// What no thread keeps for itself.
 class Store {
  public:
@@ -68,18 +72,29 @@ class Store {
     return chain;
   }
 
+  void add(OfThread& thread) {
+    const std::lock_guard lock(mutex_);
+    threads_.push_back(&thread);
+  }
+  void remove(OfThread& thread);
+  std::size_t in_use();
+
  private:
   std::mutex mutex_;
   std::array<std::vector<Chain>, kSizes> chains_;
+  std::vector<OfThread*> threads_;
+  std::int64_t in_use_ = 0;  // of threads that have ended
 };
 
 /// Two chains a size: one that blocks are taken from and given to, and a full or empty one beside it, so that a thread
 /// that takes and gives in turns does not go to the store each time.
 struct OfThread {
   std::array<Chain, kSizes> working, spare;
+  std::atomic<std::int64_t> in_use = 0;  // below 0 where it releases what others have allocated
 
-  OfThread() { Store::instance(); }  // which must outlive it
+  OfThread() { Store::instance().add(*this); }  // which must outlive it
   ~OfThread() {
+    Store::instance().remove(*this);
     for (std::size_t size = 0; size < kSizes; ++size) {
       if (working[size].count > 0) Store::instance().put(size, working[size]);
       if (spare[size].count > 0) Store::instance().put(size, spare[size]);
@@ -88,13 +103,35 @@ struct OfThread {
 };
 thread_local OfThread of_thread;
 
+void Store::remove(OfThread& thread) {
+  const std::lock_guard lock(mutex_);
+  threads_.erase(std::find(threads_.begin(), threads_.end(), &thread));
+  in_use_ += thread.in_use.load(std::memory_order_relaxed);
+}
+
+std::size_t Store::in_use() {
+  const std::lock_guard lock(mutex_);
+  std::int64_t sum = in_use_;
+  for (const OfThread* thread : threads_) sum += thread->in_use.load(std::memory_order_relaxed);
+  return static_cast<std::size_t>(std::max<std::int64_t>(sum, 0));
+}
+
 std::size_t size_of(std::size_t bytes) { return (bytes + kGrain - 1) / kGrain; }
+
+/// Only this thread writes it, so that no locked instruction is needed.
+void count(std::size_t size, std::int64_t sign) {
+  const std::int64_t before = of_thread.in_use.load(std::memory_order_relaxed);
+  of_thread.in_use.store(before + sign * static_cast<std::int64_t>(size * kGrain), std::memory_order_relaxed);
+}
 
 }  // namespace
 
+std::size_t BlockPool::in_use() { return Store::instance().in_use(); }
+
 void* BlockPool::allocate(std::size_t bytes) {
-  if (bytes > kMaxBytes) return ::operator new(bytes);
   const std::size_t size = size_of(bytes);
+  count(size, 1);
+  if (bytes > kMaxBytes) return ::operator new(bytes);
   Chain& chain = of_thread.working[size];
   if (chain.count == 0) {
     std::swap(chain, of_thread.spare[size]);
@@ -105,8 +142,9 @@ void* BlockPool::allocate(std::size_t bytes) {
 }
 
 void BlockPool::release(void* block, std::size_t bytes) {
-  if (bytes > kMaxBytes) return ::operator delete(block);
   const std::size_t size = size_of(bytes);
+  count(size, -1);
+  if (bytes > kMaxBytes) return ::operator delete(block);
   Chain& chain = of_thread.working[size];
   if (chain.count == kChain) {
     if (of_thread.spare[size].count > 0) Store::instance().put(size, of_thread.spare[size]);

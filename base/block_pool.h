@@ -12,6 +12,8 @@ class BlockPool {
   /// `bytes` as given to allocate(). Any thread.
   static void* allocate(std::size_t bytes);
   static void release(void* block, std::size_t bytes);
+  /// Bytes of all blocks that are allocated and not released, of all threads, about. Any thread.
+  static std::size_t in_use();
 };
 
 /// For containers whose memory comes and goes with events.

@@ -83,7 +83,7 @@ struct RuleTally : WorkCounts {
 
 struct RuleCounts : RuleTally {
   std::string rule;
-  std::uint64_t partial_matches = 0;  ///< live now, at the watermark
+  std::uint64_t partial_matches = 0;  ///< live now, at the watermark, of keys in memory
   std::uint64_t bytes = 0;            ///< that they take now, with their events
 
   std::string by_policy_text() const { return (more_by_policy ? ">=" : "") + std::to_string(by_policy); }

@@ -48,8 +48,8 @@ void Lane::must(const Status& read) const {
 }
 
 Status Lane::load(std::uint64_t key, EventTime now) {
+  loaded_ += cold_.contains(key) ? 1 : 0;
   cold_.take(key);
-  ++loaded_;
   made_.clear();
   loading_ = key;
   return stored_->backend->scan(

@@ -119,6 +119,22 @@ const config::OptionTable& option_table() {
                    "the files, and from the journal what came over HTTP, MQTT or standard input.",
            .min = 10'000,
            .max = 86'400'000'000},
+          {.name = "min_interval",
+           .type = OptionType::kDuration,
+           .default_text = "1s",
+           .help = "Least time from the end of one checkpoint to the beginning of the next, but at a reload and at the "
+                   "end.",
+           .min = 0,
+           .max = 86'400'000'000},
+          {.name = "memory",
+           .type = OptionType::kBytes,
+           .default_text = "512MiB",
+           .help =
+               "Of partial matches and their events in memory. Beyond it the keys that were not touched for longest "
+               "are kept on disk only (lmdb) until an event or a deadline is theirs; each takes some 50 bytes of "
+               "memory then, beside this. The whole process takes about a third more.",
+           .min = std::int64_t{1} << 20,
+           .max = std::int64_t{1} << 40},
           {.name = "keep",
            .type = OptionType::kInteger,
            .default_text = "10",
