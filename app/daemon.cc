@@ -193,7 +193,9 @@ Status Daemon::restore(std::vector<state::RuleText> texts) {
   }
   if (network != network_) {
     pump_->swap(network_);
-    const std::size_t dropped = pump_->engine().dropped_by_swap();
+    const auto strangers = pump_->drop_strangers();
+    if (!strangers) return strangers.error();
+    const std::size_t dropped = pump_->engine().dropped_by_swap() + *strangers;
     restored->keys -= std::min(dropped, restored->keys);
     restored->dropped += dropped;
   }

@@ -67,6 +67,7 @@ class Pump {
   /// is false with the last. Messages may be taken in between.
   state::WriteBatch begin_save();
   bool save_some(state::WriteBatch& batch, std::size_t most_bytes) { return engine_.save_some(batch, most_bytes); }
+  Result<std::size_t> drop_strangers() { return engine_.drop_strangers(); }
   /// What was handed over is durable.
   void saved() { engine_.saved(); }
   /// Engine::evict(). False without a state that keys can be read from.

@@ -162,6 +162,9 @@ class Engine {
     std::size_t keys = 0, dropped = 0, waiting = 0;
   };
   Result<Restored> restore(state::StateBackend& backend, const DecodeAgain& decode_again);
+  /// Erases what EngineOptions::stored holds of rules that are gone or changed since; else it is erased when it is
+  /// touched or due. Returns how many parts of keys. Cost: that of a restore(). Errors: kCorrupt.
+  Result<std::size_t> drop_strangers();
 
   /// Tells `trace` every decision about this rule from now on, until the next swap(). Requires a rule of that name, one
   /// lane, and that there was no event yet.

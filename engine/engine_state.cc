@@ -116,8 +116,7 @@ Status Engine::Impl::restore_heads(Restored& restored) {
     if (!head) return head.error();
     const std::uint32_t* owner = stored.owner_of(id->owner, *head);
     if (owner == nullptr) {
-      lanes.front().note_gone(std::string(key));
-      ++restored.dropped;
+      if (lanes.front().note_gone(std::string(key))) ++restored.dropped;
       return {};
     }
     if (head->plan != used.back()) used.push_back(head->plan);
@@ -240,6 +239,15 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
     return {};
   }));
   return restored;
+}
+
+Result<std::size_t> Engine::drop_strangers() {
+  if (impl_->options.stored == nullptr) return std::size_t{0};
+  impl_->drain();
+  for (Lane& lane : impl_->lanes) lane.clear_cold();
+  Restored found;
+  CEPD_TRY(impl_->restore_heads(found));
+  return found.dropped;
 }
 
 }  // namespace cepd::engine

@@ -94,7 +94,10 @@ class Lane {
   /// Moves to `batch` what has been written, and writes parts until there are `most_bytes`. False: nothing is left.
   bool save_some(state::WriteBatch& batch, std::size_t most_bytes);
   /// The record (snapshot.h) is to be erased with the next save, and is not looked at until then.
-  void note_gone(std::string stored_key) { gone_.insert(std::move(stored_key)); }
+  /// False: that was known.
+  bool note_gone(std::string stored_key) {
+    return !erased_.contains(stored_key) && gone_.insert(std::move(stored_key)).second;
+  }
 
   // ---- keys that are stored and not in memory (lane_cold.cc) ----
 
@@ -103,6 +106,7 @@ class Lane {
   const std::shared_ptr<const StoredKeys>& stored() const { return stored_; }
   /// Something is stored under `key` (ColdKeys).
   void add_cold(std::uint64_t key, EventTime due) { cold_.add(key, due); }
+  void clear_cold() { cold_ = {}; }
   /// Takes over what an earlier set of rules has stored.
   void take_cold(Lane& before);
   const ColdKeys& cold() const { return cold_; }
