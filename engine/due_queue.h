@@ -25,9 +25,6 @@ class DueQueue {
     if (key.due_slot == UINT32_MAX ? time != kMaxTime : time < entry_of(key).time) set(key, time);
   }
 
-  /// kMaxTime: it has none.
-  EventTime time_of(const KeyPart& key) const { return key.due_slot == UINT32_MAX ? kMaxTime : entry_of(key).time; }
-
   /// How many entries it has, those that are gone and not forgotten yet included.
   std::size_t size() const;
   std::optional<EventTime> earliest() const {

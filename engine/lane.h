@@ -205,6 +205,8 @@ class Lane {
   void forget(KeyPart& part);
   void remove(KeyPart& part);
   void forget_emptied();
+  EventTime due_of(const KeyPart& part) const;
+  EventTime due_of(const PrefixState& state) const;
   std::string stored_key(const KeyPart& part) const;
   // Keys that are not in memory (lane_cold.cc).
   KeyEntry* find_key(std::uint32_t table, const KeyProbe& probe, EventTime now);

@@ -141,7 +141,7 @@ bool Lane::can_be_read_again(const KeyEntry& entry) const {
 void Lane::evict(KeyEntry& entry) {
   EventTime due = kMaxTime;
   for (const KeyEntry::OfOwner& each : entry.parts()) {
-    due = std::min(due, due_.time_of(*each.part));
+    due = std::min(due, due_of(*each.part));
     due_.set(*each.part, kMaxTime);
   }
   cold_.add(key_id(entry.key()).high, due);

@@ -121,7 +121,7 @@ void Lane::settle(PrefixState& state) {
   if (state.set.empty()) {
     read_.push_back(&state);
   } else {
-    due_.set_earlier(state, saturating_add(state.set.newest().time, rules_->prefixes()[state.prefix()].within));
+    due_.set_earlier(state, due_of(state));
   }
 }
 

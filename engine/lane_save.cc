@@ -40,7 +40,7 @@ bool Lane::save_some(state::WriteBatch& batch, std::size_t most_bytes) {
 /// Returns how many bytes it takes.
 std::size_t Lane::write(KeyPart& part) {
   std::string key = stored_key(part);
-  std::string record = encode_part(part, *rules_, {due_.time_of(part), saving_plan_, saving_before_});
+  std::string record = encode_part(part, *rules_, {due_of(part), saving_plan_, saving_before_});
   const std::size_t bytes = key.size() + record.size();
   written_.put(Space::kPartial, std::move(key), std::move(record));
   part.stored = true;
@@ -64,6 +64,17 @@ void Lane::forget(KeyPart& part) {
   CEPD_CHECK(part.changed_in != saving_list_ || saving_.empty());  // it was written before it changed
   if (part.changed_in == changed_list_) changed_[part.changed_slot] = nullptr;
   if (part.stored) gone_.insert(stored_key(part));
+}
+
+/// Also of one that is not in the queue because it is being fired.
+EventTime Lane::due_of(const KeyPart& part) const {
+  if (part.of_prefix()) return due_of(static_cast<const PrefixState&>(part));
+  return runtimes_[part.owner].due(static_cast<const KeyState&>(part));
+}
+
+EventTime Lane::due_of(const PrefixState& state) const {
+  return state.set.empty() ? kMaxTime
+                           : saturating_add(state.set.newest().time, rules_->prefixes()[state.prefix()].within);
 }
 
 std::string Lane::stored_key(const KeyPart& part) const {

@@ -112,6 +112,7 @@ std::vector<Drive> drives_of(std::uint64_t seed) {
   out.back().restored_every = seed % 3 == 0 ? 5 : 0;
   out.back().evicted_every = every;
   out.back().evicted = seed % 5 == 0 ? 1 : 1000;
+  if (seed % 7 < 4) out.back().part_bytes = 1 + seed % 100;
   // Threads are slow to start and stop, and this does so for every event.
   if (seed % 10 < 2) {
     out.push_back(out[3]);

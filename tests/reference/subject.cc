@@ -121,7 +121,7 @@ class EngineSubject {
     const adapters::Message message = message_of(given);
     engine_->push(decoded(decoder_, message, network_->fields()), message.bytes);
     ++given_;
-    if (drive_.evicted_every != 0 && given_ % drive_.evicted_every == 0) evict();
+    if (drive_.evicted_every != 0) save_and_evict();
     if (drive_.restored_every != 0 && given_ % drive_.restored_every == 0) restore();
   }
   void reload(const std::shared_ptr<const nfa::Network>& network) {
@@ -136,7 +136,10 @@ class EngineSubject {
     network_ = network;
     engine_->swap(network_, decode_again());
     // Not restored: whatever was stored under the rules before must be gone by itself.
-    if (drive_.restored_every != 0) save();
+    if (drive_.restored_every != 0) {
+      if (saving_) end_save(SIZE_MAX / 2);
+      save();
+    }
   }
   Outcome finish() {
     engine_->finish();
@@ -167,12 +170,23 @@ class EngineSubject {
     engine_->save(batch);
     CEPD_CHECK(backend_->commit(batch).has_value());
   }
-  void evict() {
-    save();
+  void save_and_evict() {
+    if (!saving_) {
+      if (given_ % drive_.evicted_every != 0) return;
+      engine_->begin_save();
+      saving_ = true;
+    }
+    end_save(drive_.part_bytes);
+  }
+  void end_save(std::size_t part_bytes) {
+    saving_ = engine_->save_some(saved_, part_bytes);
+    if (saving_) return;
+    CEPD_CHECK(backend_->commit(std::exchange(saved_, {})).has_value());
     engine_->saved();
     engine_->evict(drive_.evicted);
   }
   void restore() {
+    if (saving_) end_save(SIZE_MAX / 2);
     save();
     for (const engine::RuleCounts& counts : engine_->counts()) before_[counts.rule] += counts;
     make();
@@ -197,6 +211,8 @@ class EngineSubject {
   adapters::JsonDecoder decoder_ = make_decoder(false);
   std::shared_ptr<const nfa::Network> network_;
   std::unique_ptr<state::StateBackend> backend_ = state::memory_backend();
+  state::WriteBatch saved_;  // of the save under way
+  bool saving_ = false;
   std::unique_ptr<engine::Engine> engine_;            // may read from the backend
   std::map<std::string, engine::RuleCounts> before_;  // of the engines that this one is restored from, by rule
   Record record_;

@@ -19,6 +19,7 @@ struct Drive {
   /// read again; 0: never. With restored_every, keys are read when they are touched.
   std::size_t evicted_every = 0;
   std::size_t evicted = 1000;
+  std::size_t part_bytes = SIZE_MAX / 2;  ///< of such a save that are handed over after each event
   std::size_t lane_batch = 512;
   std::size_t index_from = 32;  ///< EngineOptions::index_runs_from
 
