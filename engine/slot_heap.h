@@ -15,6 +15,7 @@ class SlotHeap {
   std::size_t size() const { return entries_.size(); }
   const Entry& front() const { return entries_.front(); }
   Entry& operator[](std::size_t slot) { return entries_[slot]; }
+  const Entry& operator[](std::size_t slot) const { return entries_[slot]; }
 
   template <class Placed>
   void push(Entry entry, const Placed& placed) {
