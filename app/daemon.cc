@@ -208,7 +208,8 @@ Status Daemon::restore(std::vector<state::RuleText> texts) {
   figures_.restored = {restored->keys, restored->dropped, restored->waiting, outbox_.size(), recovered->messages};
   CEPD_TRY(writer_->start());
   pump_->write_to(*writer_);
-  Checkpointer::Options when{settings_.state.duration("interval"), settings_.state.duration("min_interval"), 0};
+  const Micros interval = settings_.state.duration("interval");
+  Checkpointer::Options when{interval, std::min(interval, settings_.state.duration("min_interval")), 0};
   if (settings_.state.text("backend") == "lmdb")
     when.memory = static_cast<std::size_t>(settings_.state.integer("memory"));
   checkpointer_ = std::make_unique<Checkpointer>(

@@ -123,7 +123,7 @@ const config::OptionTable& option_table() {
            .type = OptionType::kDuration,
            .default_text = "1s",
            .help = "Least time from the end of one checkpoint to the beginning of the next, but at a reload and at the "
-                   "end.",
+                   "end; never more than interval.",
            .min = 0,
            .max = 86'400'000'000},
           {.name = "memory",
