@@ -215,6 +215,7 @@ Status Daemon::restore(std::vector<state::RuleText> texts) {
   checkpointer_ = std::make_unique<Checkpointer>(
       Checkpointer::Parts{*pump_, *writer_, *dead_letter_, *late_, *measures_}, when, clock_, [this] {
         if (ready_) service_.alive(clock_.steady());
+        if (metrics_) metrics_->answer();
       });
   if (!as_stored) {
     writer_->reload(texts);
@@ -232,7 +233,7 @@ Status Daemon::start_metrics() {
       saturating_add(clock_.now(), std::chrono::duration_cast<Micros>(started_ - clock_.steady())),
       static_cast<std::size_t>(settings_.daemon.integer("queue_messages")),
       static_cast<std::size_t>(settings_.engine.integer("lanes")),
-      settings_.state.text("backend") == "lmdb"};
+      settings_.state.text("backend") == "lmdb" ? static_cast<std::size_t>(settings_.state.integer("memory")) : 0};
   metrics_ = std::make_unique<Metrics>(
       FigureParts{*pump_, *queue_, *dead_letter_, *late_, *deliverer_, outbox_, *writer_, figures_}, sources,
       settings_.metrics.flag("each_rule"));

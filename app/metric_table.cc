@@ -33,6 +33,8 @@ constexpr MetricRow kRows[] = {
     {kRuleOverCap, kCounter, "cepd_rule_over_cap_total", "rule", "Partial matches dropped at the cap of one key"},
     {kRuleUnknown, kCounter, "cepd_rule_unknown_values_total", "rule",
      "Unknown values from unlike types, overflow or division"},
+    {kStateMemory, kGauge, "cepd_state_memory_bytes", "", "Memory of partial matches and events"},
+    {kStateMemoryLimit, kGauge, "cepd_state_memory_limit_bytes", "", "How much of it may be in use (state.memory)"},
     {kKeysInMemory, kGauge, "cepd_keys_in_memory", "", "Keys with partial matches that are in memory"},
     {kKeysStored, kGauge, "cepd_keys_stored_only", "", "Keys with partial matches that are only stored"},
     {kKeysEvicted, kCounter, "cepd_key_evictions_total", "", "Keys put out of memory (state.memory)"},

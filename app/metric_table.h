@@ -27,6 +27,8 @@ enum class Metric : std::uint8_t {
   kOverCap,
   kRuleOverCap,
   kRuleUnknown,
+  kStateMemory,
+  kStateMemoryLimit,
   kKeysInMemory,
   kKeysStored,
   kKeysEvicted,

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "base/block_pool.h"
+
 namespace cepd::app {
 namespace {
 
@@ -109,7 +111,7 @@ void add_engine(Page& page, const EngineFigures& figures, const PageSources& sou
     if (rule.over_cap > 0) page.add(Metric::kRuleOverCap, rule.over_cap, rule.rule);
     if (rule.expression_errors > 0) page.add(Metric::kRuleUnknown, rule.expression_errors, rule.rule);
   }
-  if (!sources.keys_stored) return;
+  if (sources.memory_limit == 0) return;
   page.add(Metric::kKeysInMemory, figures.keys.here);
   page.add(Metric::kKeysStored, figures.keys.cold);
   page.add(Metric::kKeysEvicted, figures.keys.evicted);
@@ -167,6 +169,8 @@ std::vector<MetricFamily> metrics_page(const Figures* figures, const PageSources
   add_stored(page, sources.backend);
   page.add(Metric::kQueueLimit, sources.queue_limit);
   page.add(Metric::kLanes, sources.lanes);
+  page.add(Metric::kStateMemory, BlockPool::in_use());
+  if (sources.memory_limit > 0) page.add(Metric::kStateMemoryLimit, sources.memory_limit);
   page.add(Metric::kResidentMemory, resident_memory());
   page.add(Metric::kProcessorTime, processor_time());
   page.add(Metric::kStartTime, in_seconds(sources.started.time_since_epoch()));

@@ -22,7 +22,8 @@ struct PageSources {
   const Clock& clock;
   EventTime started{};  ///< by the wall clock
   std::size_t queue_limit = 0, lanes = 1;
-  bool keys_stored = false;  ///< keys may be read from the backend when they are touched
+  /// Of partial matches and events, beyond which keys are only stored; 0: all keys are in memory.
+  std::size_t memory_limit = 0;
 };
 
 /// One family for each row of the table, in its order. Without figures (null) those that they would fill are empty.

@@ -121,7 +121,7 @@ RULE odd KEY k MATCH e[n / 0 > 1]
         for name, value in (("cepd_events_handled_total", 15), ("cepd_events_waiting", 0), ("cepd_queue_messages", 0),
                             ("cepd_queue_messages_limit", 10000), ("cepd_rules", 4), ("cepd_lanes", 1),
                             ("cepd_matches_total", 3), ("cepd_timeouts_total", 2), ("cepd_suppressed_total", 1),
-                            ("cepd_over_cap_total", 3), ("cepd_keys_stored_only", 0),
+                            ("cepd_over_cap_total", 3), ("cepd_keys_in_memory", 3), ("cepd_keys_stored_only", 0),
                             ("cepd_key_evictions_total", 0), ("cepd_key_loads_total", 0),
                             ("cepd_saving_fails", 0), ("cepd_commit_errors_total", 0)):
             self.assertEqual(page(name), value, name)
@@ -184,6 +184,23 @@ RULE odd KEY k MATCH e[n / 0 > 1]
         self.assertEqual(page.of_label("cepd_rule_matches_total"), {"other": 1})
         self.assertEqual(page("cepd_matches_total"), 4)
         self.assertEqual(page.of_label("cepd_reloads_total"), {"done": 2, "refused": 1})
+        self.assertEqual(daemon.end(), 0)
+
+    def test_more_keys_than_memory_holds(self):
+        self.settings(state={"memory": "1MiB", "interval": "50ms", "min_interval": "0s"})
+        daemon = self.run_daemon()
+        keys = 8000
+        for begin in range(0, keys, 500):
+            self.send(*({"type": "a", "ts": begin + k, "k": begin + k} for k in range(500)))
+        page = self.wait(lambda page: page("cepd_keys_stored_only") > keys // 2, "keys that are put out")
+        self.assertEqual(page("cepd_state_memory_limit_bytes"), 1 << 20)
+        self.assertGreater(page("cepd_state_memory_bytes"), 0)
+        self.assertEqual(page("cepd_keys_in_memory") + page("cepd_keys_stored_only"), keys)
+        self.assertGreaterEqual(page("cepd_key_evictions_total"), page("cepd_keys_stored_only"))
+        loaded = page("cepd_key_loads_total")
+        self.send(*({"type": "b", "ts": keys, "k": k} for k in range(500)))
+        page = self.wait(lambda page: page("cepd_rule_matches_total", rule="pair") == 500, "matches of all keys")
+        self.assertGreater(page("cepd_key_loads_total"), loaded)
         self.assertEqual(daemon.end(), 0)
 
     def test_without_figures_of_each_rule(self):
