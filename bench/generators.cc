@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 namespace cepd::bench {
 namespace {
@@ -217,6 +218,31 @@ Stream orders::stream(std::size_t open, std::size_t events, std::uint64_t seed) 
       row.number = unpaid[which];
       unpaid[which] = unpaid.back();
       unpaid.pop_back();
+    }
+    stream.rows.push_back(row);
+  }
+  return stream;
+}
+
+Stream limits::stream(std::size_t open, std::size_t events, std::uint64_t seed) {
+  Stream stream{"limits", {"order", "trade"}, {}, append_order};
+  stream.rows.reserve(events);
+  Random random(seed);
+  std::int64_t time = kFirstTime;
+  std::multiset<std::int32_t> prices;
+  for (std::size_t i = 0; i < events; ++i) {
+    Row row;
+    row.time_ms = time += 1 + random.below(9);
+    row.number = static_cast<std::int32_t>(i);
+    if (i < open || prices.size() < open) {
+      row.type = kOrder;
+      row.cents = 10'000 + random.below(1'000'000);
+      prices.insert(row.cents);
+    } else {
+      row.type = kTrade;
+      const bool meets = random.below(2) == 0;
+      row.cents = *prices.begin() - (meets ? 0 : 1);
+      if (meets) prices.erase(row.cents);
     }
     stream.rows.push_back(row);
   }

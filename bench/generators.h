@@ -81,6 +81,14 @@ inline constexpr std::uint64_t kSeed = 6;
 Stream stream(std::size_t open, std::size_t events, std::uint64_t seed = kSeed);
 }  // namespace orders
 
+/// W6: one merchant; first `open` orders, then orders and trades at random, so that about as many stay open; every
+/// other trade is at the price of the cheapest open order, the rest below all. 5 ms between events in the mean.
+namespace limits {
+enum Type : std::uint8_t { kOrder, kTrade };
+inline constexpr std::uint64_t kSeed = 7;
+Stream stream(std::size_t open, std::size_t events, std::uint64_t seed = kSeed);
+}  // namespace limits
+
 /// Memory: one cart_add of each of so many users.
 Stream many_keys(std::size_t keys);
 

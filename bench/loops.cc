@@ -1,6 +1,7 @@
 #include "bench/loops.h"
 
 #include <deque>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -145,6 +146,21 @@ std::uint64_t loop_w6(Rows rows) {
     } else if (const auto found = open.find(row.number); found != open.end()) {
       matches += row.time_ms - found->second <= kOneHour;
       open.erase(found);
+    }
+  }
+  return matches;
+}
+
+std::uint64_t loop_w6_limits(Rows rows) {
+  std::uint64_t matches = 0;
+  std::multimap<std::int32_t, std::int64_t> open;  // time by price
+  for (const Row& row : rows) {
+    if (row.type == limits::kOrder) {
+      open.emplace(row.cents, row.time_ms);
+      continue;
+    }
+    for (; !open.empty() && open.begin()->first <= row.cents; open.erase(open.begin())) {
+      matches += row.time_ms - open.begin()->second <= kOneHour;
     }
   }
   return matches;

@@ -28,6 +28,7 @@ std::uint64_t loop_w4(Rows rows, Policy policy, std::int64_t within_ms);
 std::uint64_t loop_w5(Rows rows, std::int64_t within_ms);
 /// order AS o THEN payment[order_id = o.order_id] WITHIN 1h, NO SKIP.
 std::uint64_t loop_w6(Rows rows);
+std::uint64_t loop_w6_limits(Rows rows);
 /// tick[volume > 500] AS spike THEN tick[price > coalesce(avg(up.price), spike.price)]+ AS up
 /// THEN tick[price < spike.price] WITHIN 5m HAVING sum(up.volume) > 1000 AND count(up) >= 2, NO SKIP.
 std::uint64_t loop_w7(Rows rows);

@@ -67,6 +67,17 @@ void run_w6(const Context& context) {
                                    smallest);
     if (!smallest) smallest = CaseBase{"100 of them", rate};
   }
+  smallest.reset();
+  for (const std::size_t open : sizes) {
+    const Input input(limits::stream(open, open + context.options.events / 2));
+    const double rate = run_filled(context,
+                                   {"w6", std::to_string(open) + " open limits",
+                                    "RULE w6 KEY merchant MATCH order AS o THEN trade[price >= o.price] "
+                                    "WITHIN 1h AFTER MATCH NO SKIP",
+                                    input, open, 0, loop_w6_limits},
+                                   smallest);
+    if (!smallest) smallest = CaseBase{"100 of them", rate};
+  }
 }
 
 void run_w7(const Context& context) {

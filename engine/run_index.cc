@@ -24,13 +24,8 @@ void RunIndex::add(const Run& run) {
   place.state = static_cast<std::uint16_t>(run.state);
   InState& state = states_[place.state];
   ++state.runs;
-  if (const auto& equal = look_back_.states[place.state].equal) {
-    const nfa::Scope scope{nullptr, run.bound, {}, {}, &fields_};
-    const Value value = nfa::read_field(equal->of, scope);
-    place.kind = family(value);
-    ++state.by_kind[static_cast<std::size_t>(place.kind)];
-    place.chained = !value.is_null();
-    if (place.chained) place.bucket = bucket_of(place.state, equality_hash(value));
+  if (look_back_.states[place.state].equal || look_back_.states[place.state].range) {
+    add_by_value(at, run);
   } else {
     place.chained = true;
     place.bucket = bucket_of(place.state, 0);
@@ -38,6 +33,42 @@ void RunIndex::add(const Run& run) {
   if (place.chained) link(at);
   joined(run.set.count());
   set_due(at, run.due);
+}
+
+/// `known`: false where the value is not one to go by, and the run is to be looked at whatever comes.
+Value RunIndex::value_of(const Run& run, const nfa::RangeLookBack& range, bool& known) {
+  const nfa::Scope scope{nullptr, run.bound, {}, {}, &fields_};
+  if (const auto* field = std::get_if<dsl::plan::FieldRef>(&range.of->node)) return nfa::read_field(*field, scope);
+  nfa::EvalErrors errors;
+  const Value value = nfa::evaluate(*range.of, scope, scratch_, errors);
+  scratch_.release();
+  // An error is counted for each event, and a computed text is gone.
+  known = errors.count == 0 && !value.is_text();
+  return known ? value : Value::null();
+}
+
+void RunIndex::add_by_value(std::uint32_t at, const Run& run) {
+  Place& place = places_[at];
+  const nfa::LookBack::AtState& ahead = look_back_.states[place.state];
+  InState& state = states_[place.state];
+  bool known = true;
+  Value value;
+  if (ahead.equal) {
+    value = nfa::read_field(ahead.equal->of, nfa::Scope{nullptr, run.bound, {}, {}, &fields_});
+  } else {
+    value = value_of(run, *ahead.range, known);
+  }
+  place.kind = family(value);
+  ++state.by_kind[static_cast<std::size_t>(place.kind)];
+  if (ahead.range) {
+    place.chained = !known;
+    place.bucket = bucket_of(place.state, 0);
+    place.ordered = !value.is_null();
+    if (place.ordered) place.in_order = state.ordered.emplace(value, at);
+  } else {
+    place.chained = !value.is_null();
+    if (place.chained) place.bucket = bucket_of(place.state, equality_hash(value));
+  }
 }
 
 void RunIndex::link(std::uint32_t at) {
@@ -67,12 +98,14 @@ void RunIndex::remove(std::size_t at, const Run& run) {
   --state.by_kind[static_cast<std::size_t>(gone.kind)];
   count_ -= std::min(count_, run.set.count());
   if (gone.chained) unlink(gone);
+  if (gone.ordered) state.ordered.erase(gone.in_order);
   const Place last = places_.back();
   places_.pop_back();
   if (at == places_.size()) return;
   const auto place = static_cast<std::uint32_t>(at);
   places_[at] = last;
   if (last.due_slot != kNone) heap_[last.due_slot].place = place;
+  if (last.ordered) last.in_order->second = place;
   if (!last.chained) return;
   if (last.next != kNone) places_[last.next].before = place;
   if (last.before != kNone) {
@@ -119,29 +152,55 @@ const std::vector<std::uint32_t>& RunIndex::find(const Offer& offer, nfa::EvalEr
 
 void RunIndex::find_in_state(std::size_t state, const Offer& offer, nfa::EvalErrors& errors) {
   const nfa::LookBack::AtState& ahead = look_back_.states[state];
-  if (!ahead.equal) {
+  if (!ahead.equal && !ahead.range) {
     if (ahead.at_next || offer.unless != 0 || (offer.elements & ahead.moved_by) != 0) find_chain(bucket_of(state, 0));
     return;
   }
+  const nfa::LookedBackFrom& from = ahead.equal ? static_cast<const nfa::LookedBackFrom&>(*ahead.equal) : *ahead.range;
   std::uint64_t unless = offer.unless;
-  for (const auto& [clause, tested] : ahead.equal->unless) unless &= ~(std::uint64_t{1} << clause);
+  for (const auto& [clause, tested] : from.unless) unless &= ~(std::uint64_t{1} << clause);
   if (unless != 0) return find_all(state);
-  for (const auto& [element, tested] : ahead.equal->elements) {
-    if ((offer.elements & element_bit(element)) != 0) find_equal(state, tested, *offer.event(), errors);
+  for (const auto& [element, tested] : from.elements) {
+    if ((offer.elements & element_bit(element)) != 0) find_by_value(state, tested, *offer.event(), errors);
   }
-  for (const auto& [clause, tested] : ahead.equal->unless) {
-    if ((offer.unless >> clause & 1) != 0) find_equal(state, tested, *offer.event(), errors);
+  for (const auto& [clause, tested] : from.unless) {
+    if ((offer.unless >> clause & 1) != 0) find_by_value(state, tested, *offer.event(), errors);
   }
 }
 
-void RunIndex::find_equal(std::size_t state, const dsl::plan::FieldRef& tested, const Event& event,
-                          nfa::EvalErrors& errors) {
+void RunIndex::find_by_value(std::size_t state, const dsl::plan::FieldRef& tested, const Event& event,
+                             nfa::EvalErrors& errors) {
+  const nfa::LookBack::AtState& ahead = look_back_.states[state];
+  if (ahead.range) find_chain(bucket_of(state, 0));
   const Value value = nfa::read_property(tested, event, fields_);
   if (value.is_null()) return;
   const InState& in = states_[state];
   const auto of_kind = [&](Kind kind) { return in.by_kind[static_cast<std::size_t>(kind)]; };
-  errors.count += in.runs - of_kind(family(value)) - of_kind(Kind::kNull);
-  find_chain(bucket_of(state, equality_hash(value)));
+  if (ahead.equal) {
+    errors.count += in.runs - of_kind(family(value)) - of_kind(Kind::kNull);
+    find_chain(bucket_of(state, equality_hash(value)));
+    return;
+  }
+  // These have no order.
+  const bool ordered = value.kind() != Kind::kBool && value.kind() != Kind::kJson;
+  errors.count += in.runs - (ordered ? of_kind(family(value)) : 0) - of_kind(Kind::kNull);
+  if (ordered) find_in_order(in.ordered, value, ahead.range->above);
+}
+
+/// Those with which the value makes the comparison true; equal ones are for the full test.
+void RunIndex::find_in_order(const Ordered& ordered, const Value& value, bool above) {
+  const Kind kind = family(value);
+  if (above) {
+    for (auto at = ordered.upper_bound(value); at != ordered.begin();) {
+      --at;
+      if (family(at->first) != kind) return;
+      found_.push_back(at->second);
+    }
+    return;
+  }
+  for (auto at = ordered.lower_bound(value); at != ordered.end() && family(at->first) == kind; ++at) {
+    found_.push_back(at->second);
+  }
 }
 
 void RunIndex::find_chain(std::uint64_t bucket) {

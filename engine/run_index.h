@@ -1,7 +1,7 @@
 #pragma once
 /// Finds, among many runs of one rule and key, those that an event can do something to, and those whose time is up,
 /// without looking at the others: by the state they wait in, where that has an equality look-back by its value
-/// (nfa/equal_look_back.h), and by deadline.
+/// (nfa/equal_look_back.h), where it has a range look-back in the order of its values, and by deadline.
 ///
 /// Runs are named by their place in KeyState::runs; the last one takes the place of one that goes. A value of another
 /// kind than the event's is an expression error, which is counted without looking at the runs either.
@@ -10,6 +10,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "base/field_plan.h"
@@ -52,6 +53,12 @@ class RunIndex {
   static constexpr std::uint32_t kNone = UINT32_MAX;
   static constexpr std::size_t kKinds = static_cast<std::size_t>(Kind::kJson) + 1;
 
+  struct Before {
+    bool operator()(const Value& a, const Value& b) const { return key_order(a, b) < 0; }
+  };
+  using Ordered =
+      std::multimap<Value, std::uint32_t, Before, PoolAllocator<std::pair<const Value, std::uint32_t>>>;  // places
+
   struct Place {
     std::uint64_t bucket = 0;                    // of chains_
     std::uint32_t next = kNone, before = kNone;  // in the chain; no chain: in none
@@ -59,10 +66,13 @@ class RunIndex {
     std::uint16_t state = 0;
     Kind kind = Kind::kNull;  // of the value; kNull: none equals it
     bool chained = false;
+    bool ordered = false;
+    Ordered::iterator in_order;  // where `ordered`
   };
   struct InState {
     std::uint32_t runs = 0;
-    std::array<std::uint32_t, kKinds> by_kind{};  // where the state has an equality look-back
+    std::array<std::uint32_t, kKinds> by_kind{};  // where the state has a look-back
+    Ordered ordered;                              // where it has a range look-back
   };
   struct Due {
     EventTime time;
@@ -76,10 +86,13 @@ class RunIndex {
   auto placed() {
     return [this](const Due& due, std::size_t slot) { places_[due.place].due_slot = static_cast<std::uint32_t>(slot); };
   }
+  Value value_of(const Run& run, const nfa::RangeLookBack& range, bool& known);
+  void add_by_value(std::uint32_t at, const Run& run);
   void link(std::uint32_t place);
   void unlink(const Place& place);
   void find_in_state(std::size_t state, const Offer& offer, nfa::EvalErrors& errors);
-  void find_equal(std::size_t state, const dsl::plan::FieldRef& tested, const Event& event, nfa::EvalErrors& errors);
+  void find_by_value(std::size_t state, const dsl::plan::FieldRef& tested, const Event& event, nfa::EvalErrors& errors);
+  void find_in_order(const Ordered& ordered, const Value& value, bool above);
   void find_chain(std::uint64_t bucket);
   void find_all(std::size_t state);
 
@@ -91,6 +104,7 @@ class RunIndex {
   SlotHeap<Due> heap_;
   std::uint64_t count_ = 0;
   std::vector<std::uint32_t> found_;
+  Arena scratch_;
 };
 
 }  // namespace cepd::engine

@@ -161,14 +161,20 @@ class Names {
     return property;
   }
   /// What partial matches in a state are found by, instead of looking at each.
-  std::string equal_text(const EqualLookBack& equal) const {
+  std::string equal_text(const EqualLookBack& equal) const { return found_by(equal) + " = " + field_text(equal.of); }
+  std::string range_text(const RangeLookBack& range) const {
+    const auto* field = std::get_if<plan::FieldRef>(&range.of->node);
+    const std::string of = field != nullptr ? field_text(*field) : dsl::print(*range.of);
+    return found_by(range) + (range.above ? " above " : " below ") + of;
+  }
+  std::string found_by(const LookedBackFrom& from) const {
     std::vector<std::string> tested;
-    for (const auto& [of, field] : equal.elements) {
+    for (const auto& [of, field] : from.elements) {
       if (std::string text = field_text(field); std::find(tested.begin(), tested.end(), text) == tested.end()) {
         tested.push_back(std::move(text));
       }
     }
-    return "found by " + boost::algorithm::join(tested, " or ") + " = " + field_text(equal.of);
+    return "found by " + boost::algorithm::join(tested, " or ");
   }
   static std::string contiguity(plan::Contiguity contiguity) {
     switch (contiguity) {
@@ -269,6 +275,7 @@ std::string explain(const Network& network, std::size_t index) {
           names.edge_notes(state, edge));
     }
     if (const auto& equal = network.look_back(index).states[i].equal) line(names.equal_text(*equal), {});
+    if (const auto& range = network.look_back(index).states[i].range) line(names.range_text(*range), {});
     for (const std::string& note : names.state_notes(state, true)) line(note, {});
   }
   return out + "\n";

@@ -70,6 +70,7 @@ AtState directly(const plan::Rule& rule, const Automaton& automaton, const State
   }
   for (const plan::EventTest& unless : rule.unless) add_test(unless, out);
   if (!out.at_next) out.equal = equal_look_back_of(rule, tested);
+  if (!out.at_next && !out.equal) out.range = range_look_back_of(rule, tested);
   return out;
 }
 

@@ -17,6 +17,7 @@ struct LookBack {
     ElementSet moved_by = 0;  ///< elements (NOTs and UNTILs too) whose events can do something to a partial match here
     bool at_next = false;     ///< so can the very next event of the input, whatever it is
     std::optional<EqualLookBack> equal;  ///< what those events must equal it in; none also where at_next
+    std::optional<RangeLookBack> range;  ///< what they must be above or below; likewise, and where there is `equal`
     bool operator==(const AtState&) const = default;
   };
   std::vector<AtState> states;  ///< by StateId

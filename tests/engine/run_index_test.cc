@@ -84,11 +84,46 @@ TEST_CASE("run index: an UNLESS that asks for no equality concerns all") {
   CHECK(f.find("y", Value::integer(1), 0, 2) == Places{0});
 }
 
-TEST_CASE("run index: without an equality, runs of the states that the event concerns") {
-  Fixture f("o AS o THEN p[i > o.i] WITHIN 1h");
+TEST_CASE("run index: without a look-back by value, runs of the states that the event concerns") {
+  Fixture f("o AS o THEN p[i != o.i] WITHIN 1h");
   for (const int i : {1, 2}) f.add(Value::integer(i));
   CHECK(f.find("p", Value::integer(1), kSecond) == Places{1, 0});
   CHECK(f.find("o", Value::integer(1), 1).empty());
+}
+
+TEST_CASE("run index: runs that the event's value is above or below, those it equals for the full test") {
+  Fixture above("o AS o THEN p[i > o.i] WITHIN 1h"), below("o AS o THEN p[i * 2 > 0 AND o.i + 1 >= i] WITHIN 1h");
+  for (Fixture* f : {&above, &below}) {
+    for (const int i : {1, 3, 2, 3}) f->add(Value::integer(i));
+    f->add(Value::null());
+  }
+  CHECK(above.find("p", Value::integer(2), kSecond) == Places{2, 0});
+  CHECK(above.find("p", Value::real(2.5), kSecond) == Places{2, 0});
+  CHECK(above.find("p", Value::integer(0), kSecond).empty());
+  CHECK(above.find("p", Value::null(), kSecond).empty());
+  CHECK(above.find("o", Value::integer(5), 1).empty());
+  CHECK(below.find("p", Value::integer(4), kSecond) == Places{3, 1});
+  CHECK(below.find("p", Value::real(2.5), kSecond) == Places{3, 2, 1});
+  CHECK(above.errors.count + below.errors.count == 0);
+}
+
+TEST_CASE("run index: values that are not in order with the event's are errors, unknown ones are looked at") {
+  Fixture f("o AS o THEN p[i < o.i] WITHIN 1h");
+  f.add(Value::integer(5));
+  f.add(Value::string("5"));
+  f.add(Value::boolean(true));
+  f.add(Value::null());
+  CHECK(f.find("p", Value::integer(4), kSecond) == Places{0});
+  CHECK(f.errors.count == 2);
+  CHECK(f.find("p", Value::string("4"), kSecond) == Places{1});
+  CHECK(f.errors.count == 4);
+  CHECK(f.find("p", Value::boolean(false), kSecond).empty());
+  CHECK(f.errors.count == 7);
+  Fixture computed("o AS o THEN p[i < o.i + 1] WITHIN 1h");
+  computed.add(Value::integer(5));
+  computed.add(Value::string("5"));
+  CHECK(computed.find("p", Value::integer(7), kSecond) == Places{1});
+  CHECK(computed.errors.count == 0);
 }
 
 TEST_CASE("run index: what is due comes once, until it has a deadline again") {
@@ -103,8 +138,11 @@ TEST_CASE("run index: what is due comes once, until it has a deadline again") {
   CHECK(f.state.index->take_due(event_time_us(4)) == Places{1});
 }
 
-TEST_CASE("run index: finds what a look at each run finds, whatever comes and goes") {
-  Fixture f("o AS o THEN p[i = o.i] WITHIN 1h");
+namespace {
+
+/// `pattern` compares `i` with `o.i`. `wanted`: what a run's value and the event's make of that.
+void check_by_looking(const std::string& pattern, bool (*wanted)(std::int64_t of, std::int64_t event)) {
+  Fixture f(pattern);
   std::mt19937 random(7);
   const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
   const auto value_of = [](const Run& run) { return run.bound.front().event->field(0).as_int(); };
@@ -119,18 +157,28 @@ TEST_CASE("run index: finds what a look at each run finds, whatever comes and go
     } else {
       f.state.remove_run(below(static_cast<std::uint32_t>(f.state.runs.size())));
     }
-    const std::int64_t wanted = below(20);
+    const std::int64_t value = below(20);
     Places expected;
     std::uint64_t count = 0;
     EventTime due = kMaxTime;
     for (std::uint32_t i = 0; i < f.state.runs.size(); ++i) {
-      if (value_of(f.state.runs[i]) == wanted) expected.push_back(i);
+      if (wanted(value_of(f.state.runs[i]), value)) expected.push_back(i);
       due = std::min(due, f.state.runs[i].due);
       count += f.state.runs[i].set.count();
     }
     std::sort(expected.begin(), expected.end(), std::greater<>());
-    REQUIRE(f.find("p", Value::integer(wanted), kSecond) == expected);
+    REQUIRE(f.find("p", Value::integer(value), kSecond) == expected);
     REQUIRE(f.state.index->first_due() == due);
     REQUIRE(f.state.index->count() == count);
   }
+}
+
+}  // namespace
+
+TEST_CASE("run index: finds what a look at each run finds, whatever comes and goes") {
+  check_by_looking("o AS o THEN p[i = o.i] WITHIN 1h", [](std::int64_t of, std::int64_t event) { return of == event; });
+  check_by_looking("o AS o THEN p[i >= o.i] WITHIN 1h",
+                   [](std::int64_t of, std::int64_t event) { return of <= event; });
+  check_by_looking("o AS o THEN p[i <= o.i] WITHIN 1h",
+                   [](std::int64_t of, std::int64_t event) { return of >= event; });
 }

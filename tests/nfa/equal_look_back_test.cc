@@ -55,11 +55,25 @@ TEST_CASE("equal look-back: all that can do something must ask for the same") {
   CHECK(found_by("o AS o THEN NOT p[i = o.i] WITHIN 1h") == "1: i = o.i");
 }
 
+TEST_CASE("range look-back: a state whose next event must be above or below something bound") {
+  CHECK(found_by("a AS a THEN b[x > a.x] WITHIN 1h") == "1: x above a.x");
+  CHECK(found_by("a AS a THEN b[a.x >= x AND x > 0] WITHIN 1h") == "1: x below a.x");
+  CHECK(found_by("a AS a THEN b[x < prev(x)] WITHIN 1h") == "1: x below prev(x)");
+  CHECK(found_by("a AS a THEN b[x > a.x AND y = a.y] WITHIN 1h") == "1: y = a.y");
+  CHECK(found_by("a AS a THEN (b[x > a.x] OR c[a.x < y]) WITHIN 1h") == "1: x or y above a.x");
+  CHECK(found_by("a AS a THEN (b[x > a.x] OR c[x < a.x]) WITHIN 1h") == "");
+  CHECK(found_by("a AS a THEN (b[x > a.x] OR c) WITHIN 1h") == "");
+  CHECK(found_by("a AS a THEN b[x > a.x OR x < 0] WITHIN 1h") == "");
+  CHECK(found_by("a AS a THEN b[x > 3] WITHIN 1h") == "");
+  CHECK(found_by("a AS a THEN b[x > y] WITHIN 1h") == "");
+  CHECK(found_by("a AS a NEXT b[x > a.x] WITHIN 1h") == "");
+}
+
 TEST_CASE("equal look-back: none where the very next event counts, or where the equality may be left open") {
   CHECK(found_by("o AS o NEXT p[i = o.i] WITHIN 1h") == "");
   CHECK(found_by("o AS o THEN p[i = o.i OR i = 0] WITHIN 1h") == "");
   CHECK(found_by("o AS o THEN p[NOT i = o.i] WITHIN 1h") == "");
-  CHECK(found_by("o AS o THEN p[i >= o.i] WITHIN 1h") == "");
+  CHECK(found_by("o AS o THEN p[i != o.i] WITHIN 1h") == "");
   CHECK(found_by("o AS o THEN p[i = 3] WITHIN 1h") == "");
 }
 
