@@ -157,7 +157,9 @@ def destroy(run, feeder, quota, options, chance, jumps=False):
         while time.monotonic() < until and run.alive():
             time.sleep(0.02)
         code = run.kill()
-        if code != -signal.SIGKILL:
+        if code == 1 and fault and "commit=E" in fault and b"cannot start: cannot write " in run.log():
+            name = f"none, the start gave up {name}"
+        elif code != -signal.SIGKILL:
             run.fail(f"cepd ended with {code} before it was killed")
         by_itself = fault is not None and "=kill@" in fault
         hits[name if name and (not by_itself or time.monotonic() < until) else "at a random time"] += 1
