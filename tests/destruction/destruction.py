@@ -182,6 +182,7 @@ def start_feeder(*arguments):
             function(*rest)
         except SystemExit as failure:
             print(failure, flush=True)
+            rest[0].abandon()
             os._exit(1)
 
     return threading.Thread(target=work, daemon=True)

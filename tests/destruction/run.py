@@ -1,5 +1,6 @@
 """One daemon's life, over all its deaths, in a directory of its own, and what comes of it."""
 
+import atexit
 import collections
 import http.client
 import http.server
@@ -82,12 +83,20 @@ class Run:
         self.port, self.broker = free_port(), None
         self.process, self.rotated, self.starts = None, 0, 0
         self.lock = threading.RLock()  # around what ends or begins a life
+        atexit.register(self.abandon)
 
     def start_broker(self):
         self.broker = Broker(self.directory / "broker").start()
 
     def close(self):
         self.receiver.close()
+        if self.broker:
+            self.broker.stop()
+
+    def abandon(self):
+        """Nothing goes on running after a failure."""
+        if self.process:
+            self.kill()
         if self.broker:
             self.broker.stop()
 
