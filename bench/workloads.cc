@@ -15,6 +15,8 @@ const std::vector<Workload>& workloads() {
       {"load", "loading and reloading 1,000 to 100,000 rules", run_load},
       {"keys", "memory of a partial match on each of 1,000,000 keys", run_keys},
       {"checkpoint", "what a checkpoint of 1,000,000 keys costs the events that go on", run_checkpoint},
+      {"restart", "taking up 1,000,000 keys that are stored", run_restart},
+      {"journal", "W1 with each message stored in the journal, and with files that are read again", run_journal},
       {"shares", "the time of W1, W2 and W3 by what it goes into", run_shares},
   };
   return kAll;

@@ -86,6 +86,8 @@ void run_w8(const Context& context);
 void run_load(const Context& context);
 void run_keys(const Context& context);
 void run_checkpoint(const Context& context);
+void run_restart(const Context& context);
+void run_journal(const Context& context);
 void run_shares(const Context& context);
 
 }  // namespace cepd::bench

@@ -1,48 +1,13 @@
 /// What checkpoints cost while events go on: as the daemon takes them, with real LMDB, journal left out.
-#include <cstdlib>
-#include <filesystem>
 #include <optional>
 
 #include "bench/isolated.h"
-#include "state/checkpoints.h"
-#include "state/committer.h"
-#include "state/lmdb_backend.h"
+#include "bench/state_store.h"
 
 namespace cepd::bench {
 namespace {
 
 constexpr std::size_t kBatch = 512, kHandedOver = std::size_t{128} << 10;  // as in app/daemon.cc
-
-/// A directory of its own for the environment.
-class Store {
- public:
-  Store() {
-    std::string name = (std::filesystem::temp_directory_path() / "cepd-bench-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    directory_ = name;
-    auto lock = state::DirectoryLock::take(directory_);
-    backend_ = state::open_lmdb({.directory = directory_}, std::move(lock.value())).value();
-    checkpoints_ = state::Checkpoints::open(*backend_, {}, {}, system_clock()).value();
-    committer_ = std::make_unique<state::Committer>(*backend_, state::CommitterOptions(), state::CommitterCallbacks(),
-                                                    checkpoints_.get());
-  }
-  ~Store() {
-    committer_.reset();
-    backend_.reset();
-    std::filesystem::remove_all(directory_);
-  }
-  Store(const Store&) = delete;
-  Store& operator=(const Store&) = delete;
-
-  state::Checkpoints& checkpoints() { return *checkpoints_; }
-  state::Committer& committer() { return *committer_; }
-
- private:
-  std::string directory_;
-  std::unique_ptr<state::StateBackend> backend_;
-  std::unique_ptr<state::Checkpoints> checkpoints_;
-  std::unique_ptr<state::Committer> committer_;
-};
 
 /// The same events once more, behind themselves: each adds to what its key has.
 Events behind(const Events& events) {
