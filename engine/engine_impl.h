@@ -81,7 +81,7 @@ struct Engine::Impl {
   void number_plan();
   Status restore_plans(state::StateBackend& backend);
   Status restore_rules(state::StateBackend& backend);
-  Status restore_heads(Restored& restored);
+  Status restore_heads(Restored& restored, bool only_strangers);
 
   // ---- the way of an event (engine.cc) ----
 

@@ -105,7 +105,7 @@ Status Engine::Impl::restore_rules(state::StateBackend& backend) {
 }
 
 /// Of every part only when it is due: it is read when it is touched.
-Status Engine::Impl::restore_heads(Restored& restored) {
+Status Engine::Impl::restore_heads(Restored& restored, bool only_strangers) {
   const StoredKeys& stored = *lanes.front().stored();
   std::vector<std::uint64_t> used{plan};
   CEPD_TRY(stored.backend->scan(Space::kPartial, {}, [&](std::string_view key, std::string_view record) -> Status {
@@ -119,6 +119,8 @@ Status Engine::Impl::restore_heads(Restored& restored) {
       if (lanes.front().note_gone(std::string(key))) ++restored.dropped;
       return {};
     }
+    // What is here already, or was and is done with, is not what the record says any more.
+    if (only_strangers) return {};
     if (head->plan != used.back()) used.push_back(head->plan);
     std::size_t lane = 0;
     if (lanes.size() > 1) {
@@ -129,6 +131,7 @@ Status Engine::Impl::restore_heads(Restored& restored) {
     ++restored.keys;
     return {};
   }));
+  if (only_strangers) return {};
   std::sort(used.begin(), used.end());
   std::erase_if(plans, [&](const auto& each) {
     if (std::binary_search(used.begin(), used.end(), each.first)) return false;
@@ -218,7 +221,7 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
   CEPD_TRY(impl_->restore_rules(backend));
   impl_->settle_since();
   CEPD_TRY(impl_->read_from(&backend));
-  CEPD_TRY(impl_->restore_heads(restored));
+  CEPD_TRY(impl_->restore_heads(restored, false));
 
   // What has no key is touched by the next event, whatever it is.
   for (Lane& lane : impl_->lanes) CEPD_TRY(lane.load(key_id({}).high, impl_->order.watermark()));
@@ -244,9 +247,8 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
 Result<std::size_t> Engine::drop_strangers() {
   if (impl_->options.stored == nullptr) return std::size_t{0};
   impl_->drain();
-  for (Lane& lane : impl_->lanes) lane.clear_cold();
   Restored found;
-  CEPD_TRY(impl_->restore_heads(found));
+  CEPD_TRY(impl_->restore_heads(found, true));
   return found.dropped;
 }
 

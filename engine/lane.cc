@@ -207,12 +207,12 @@ void Lane::add_prefix_item(const Event& event, std::uint32_t prefix, PrefixState
   }
 }
 
-/// False: it does not meet the event.
+/// `way`: of several in which the rule reads keys from the event. False: it does not meet the event.
 bool Lane::add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState* state, std::size_t key, bool starts,
-                    PrefixState* from) {
+                    PrefixState* from, const nfa::Entry* way) {
   if (event->shadow && runtimes_[entry.rule].rule().status != plan::Status::kShadow) return false;
   if (!is_mine(entry.rule, keys_[key].probe())) return false;
-  const bool input = entry.input && (!entry.has_from || passes_from(entry.rule, *entry.from, *event));
+  const bool input = entry.input && (!entry.has_from || passes_from(entry.rule, *entry.from, way, *event));
   if (entry.input && !input) {
     if (Trace* trace = runtimes_[entry.rule].trace()) trace->filtered(keys_[key].values, event);
   }
@@ -229,9 +229,10 @@ bool Lane::add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState
   return true;
 }
 
-bool Lane::passes_from(std::uint32_t rule, const nfa::RuleInput& input, const Event& event) {
+bool Lane::passes_from(std::uint32_t rule, const nfa::RuleInput& input, const nfa::Entry* way, const Event& event) {
   const nfa::Scope scope{&event, {}, {}, {}, &rules_->network->fields()};
   return std::any_of(input.from.begin(), input.from.end(), [&](const plan::EventTest* from) {
+    if (way != nullptr && way->of_from && !nfa::same_fields(from->key, way->key)) return false;
     return nfa::holds(from->conditions, scope, work_.scratch, runtimes_[rule].errors());
   });
 }
@@ -252,7 +253,7 @@ void Lane::collect_several(const EventPtr& event, const nfa::RuleInput& input) {
     const nfa::RuleEntry entry{input.rule, way.input, input.has_from, true, way.elements, way.unless, &input};
     const bool starts = (way.elements & rules_->network->automaton(input.rule).starting) != 0;
     KeyState* state = key.known == nullptr ? nullptr : key.known->find_rule(input.rule);
-    if (!add_item(event, entry, state, number, starts, nullptr)) continue;
+    if (!add_item(event, entry, state, number, starts, nullptr, &way)) continue;
     const auto same =
         std::find_if(items_.begin() + static_cast<std::ptrdiff_t>(first), std::prev(items_.end()),
                      [&](const Item& item) { return compare_keys(keys_[item.key].values, keys_[number].values) == 0; });

@@ -106,7 +106,6 @@ class Lane {
   const std::shared_ptr<const StoredKeys>& stored() const { return stored_; }
   /// Something is stored under `key` (ColdKeys).
   void add_cold(std::uint64_t key, EventTime due) { cold_.add(key, due); }
-  void clear_cold() { cold_ = {}; }
   /// Takes over what an earlier set of rules has stored.
   void take_cold(Lane& before);
   const ColdKeys& cold() const { return cold_; }
@@ -182,11 +181,11 @@ class Lane {
   void find_readers(const EventPtr& event, const nfa::KeyWay& way, std::size_t key);
   void add_prefix_item(const Event& event, std::uint32_t prefix, PrefixState* from, std::size_t key, bool accepted);
   bool add_item(const EventPtr& event, const nfa::RuleEntry& entry, KeyState* state, std::size_t key, bool starts,
-                PrefixState* from);
+                PrefixState* from, const nfa::Entry* way = nullptr);
   void count_missing(const Event& event, const nfa::KeyWay& way);
   bool read_key(const List<dsl::plan::FieldRef>& fields, const Event& event, EventKey& key) const;
   bool is_mine(std::uint32_t rule, const KeyProbe& key) const;
-  bool passes_from(std::uint32_t rule, const nfa::RuleInput& input, const Event& event);
+  bool passes_from(std::uint32_t rule, const nfa::RuleInput& input, const nfa::Entry* way, const Event& event);
   KeyEntry& entry_of(EventKey& key);
   void handle(Item& item);
   KeyState& fresh(std::uint32_t rule, KeyEntry& entry);

@@ -30,20 +30,14 @@ class EntryList {
  public:
   Entry& at(const List<plan::FieldRef>& key) {
     for (Entry& entry : entries_) {
-      if (same(entry.key, key)) return entry;
+      if (same_fields(entry.key, key)) return entry;
     }
-    entries_.push_back(Entry{key, 0, 0, false});
+    entries_.push_back(Entry{key, 0, 0, false, false});
     return entries_.back();
   }
   std::vector<Entry> take() { return std::move(entries_); }
 
  private:
-  static bool same(const List<plan::FieldRef>& a, const List<plan::FieldRef>& b) {
-    return a.is(b) ||
-           std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const plan::FieldRef& x, const plan::FieldRef& y) {
-             return x.property == y.property && x.path == y.path;
-           });
-  }
   std::vector<Entry> entries_;
 };
 
@@ -83,7 +77,9 @@ class InputCompiler {
       for (const plan::EventTest& test : *rule.from) {
         if (!source.named_in(test.types)) continue;
         from.push_back(&test);
-        entries.at(test.key).input = true;
+        Entry& entry = entries.at(test.key);
+        entry.of_from = entry.of_from || !entry.input;
+        entry.input = true;
       }
     }
     // With a `*` in the pattern and no FROM written, FROM is `*`: it says nothing of derived events, which are input by
@@ -152,6 +148,13 @@ void shrink(std::vector<std::vector<RuleInput>>& by_type) {
 }
 
 }  // namespace
+
+bool same_fields(const List<plan::FieldRef>& a, const List<plan::FieldRef>& b) {
+  return a.is(b) ||
+         std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const plan::FieldRef& x, const plan::FieldRef& y) {
+           return x.property == y.property && x.path == y.path;
+         });
+}
 
 std::shared_ptr<const Network> Network::compile(std::shared_ptr<const dsl::RuleSet> rules) {
   auto network = std::make_shared<Network>();

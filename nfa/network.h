@@ -23,6 +23,7 @@ struct Entry {
   ElementSet elements = 0;        ///< elements (NOT and UNTIL too) that take their key from there
   std::uint64_t unless = 0;       ///< UNLESS clauses, by number, likewise
   bool input = false;             ///< the event is part of the rule's input under this key
+  bool of_from = false;           ///< only FROM entries read the key like this: one of those must accept the event
   bool operator==(const Entry&) const = default;
 };
 struct RuleInput {
@@ -32,6 +33,9 @@ struct RuleInput {
   /// FROM entries of this type; empty without FROM: all events are input.
   List<const dsl::plan::EventTest*> from;
 };
+
+/// Whether the key is read from the same fields.
+bool same_fields(const List<dsl::plan::FieldRef>& a, const List<dsl::plan::FieldRef>& b);
 
 /// The inputs that rules have for one type: of those that name it, and of those with a `*` that do not. A range over
 /// both, in the order of the rules' names.

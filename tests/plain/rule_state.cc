@@ -28,10 +28,12 @@ std::map<std::vector<Value>, Offer, RuleState::KeyLess> RuleState::offers(const 
   Arena scratch;
   nfa::EvalErrors errors;
   const nfa::Scope scope{event.get(), {}, {}, {}, &network_.fields()};
-  const bool passes_from =
-      !input.has_from || std::any_of(input.from.begin(), input.from.end(), [&](const plan::EventTest* from) {
-        return nfa::holds(from->conditions, scope, scratch, errors);
-      });
+  const auto passes_from = [&](const nfa::Entry& entry) {
+    return !input.has_from || std::any_of(input.from.begin(), input.from.end(), [&](const plan::EventTest* from) {
+      return (!entry.of_from || nfa::same_fields(from->key, entry.key)) &&
+             nfa::holds(from->conditions, scope, scratch, errors);
+    });
+  };
 
   std::map<std::vector<Value>, Offer, KeyLess> out;
   bool any_key = false;
@@ -42,7 +44,7 @@ std::map<std::vector<Value>, Offer, RuleState::KeyLess> RuleState::offers(const 
                                      [](const Value& value) { return value.is_null() || value.kind() == Kind::kJson; });
     if (missing) continue;
     any_key = true;
-    const bool is_input = entry.input && passes_from;
+    const bool is_input = entry.input && passes_from(entry);
     if (!is_input && entry.unless == 0) continue;
     Offer& offer = out[key];
     offer.event = event;
