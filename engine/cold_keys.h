@@ -12,7 +12,7 @@
 namespace cepd::engine {
 
 /// A key goes by the first half of its id (snapshot.h), which another may share: what is read under it is all of both.
-/// Some 40 bytes a key.
+/// Some 50 bytes a key.
 class ColdKeys {
  public:
   bool empty() const { return due_.empty(); }

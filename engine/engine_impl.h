@@ -1,5 +1,5 @@
 #pragma once
-/// What engine.cc, engine_state.cc and engine_swap.cc share.
+/// What engine.cc, engine_rules.cc and engine_state.cc share.
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>

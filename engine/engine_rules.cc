@@ -55,11 +55,7 @@ Owners Engine::Impl::owners() const {
 
 /// Puts a part in place under its present owner. False: of a prefix, and none of its rules may see anything of it.
 bool Engine::Impl::keep(const KeyProbe& probe, std::unique_ptr<KeyPart> part) {
-  if (part->of_prefix()) {
-    auto& set = static_cast<PrefixState&>(*part).set;
-    set.cut(prefix_since[part->prefix()]);
-    if (set.empty()) return false;
-  }
+  if (!keep_seen(*part, prefix_since)) return false;
   lanes[lane_of(part->owner, probe)].put(probe, std::move(part), order.watermark());
   return true;
 }

@@ -18,6 +18,12 @@ std::uint64_t hash_key(std::span<const Value> key) {
   return hash;
 }
 
+std::string canonical_key(std::span<const Value> key) {
+  std::string out;
+  for (const Value& value : key) append_canonical(out, value);
+  return out;
+}
+
 int compare_keys(std::span<const Value> a, std::span<const Value> b) {
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     if (a[i].kind() == Kind::kString && b[i].kind() == Kind::kString) {
@@ -48,12 +54,6 @@ KeyEntry::KeyEntry(const KeyProbe& probe) : hash_(probe.hash) {
 KeyEntry::~KeyEntry() {
   take();
   if (text_ != nullptr) BlockPool::release(text_, text_bytes_);
-}
-
-std::string KeyEntry::canonical() const {
-  std::string out;
-  for (const Value& value : key_) append_canonical(out, value);
-  return out;
 }
 
 namespace {

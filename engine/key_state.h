@@ -156,6 +156,8 @@ struct KeyProbe {
 
 /// Equal keys (1 and 1.0, 0.0 and -0.0) have one hash.
 std::uint64_t hash_key(std::span<const Value> key);
+/// Bytes that are equal for equal keys, and for no others.
+std::string canonical_key(std::span<const Value> key);
 /// -1, 0 or 1: the order in which keys report (language-details.md section 5).
 int compare_keys(std::span<const Value> a, std::span<const Value> b);
 
@@ -173,7 +175,6 @@ class KeyEntry {
 
   std::uint64_t hash() const { return hash_; }
   std::span<const Value> key() const { return {key_.data(), key_.size()}; }
-  std::string canonical() const;  ///< bytes that are equal for equal keys
 
   /// Stands for a key that has no entry yet, whose values outlive what is done with it.
   void look_at(const KeyProbe& probe) {

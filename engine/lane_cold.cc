@@ -11,6 +11,20 @@ namespace cepd::engine {
 
 using state::Space;
 
+namespace {
+
+/// These went when the rule had no such clause, since the part was stored.
+void drop_of_lost_clauses(KeyState& state, const PartHead& head, const RuleRecord& rule) {
+  if (!state.rare) return;
+  if (head.before <= rule.timeouts_since) state.rare->expired.clear();
+  if (head.before <= rule.limit_since) {
+    state.rare->acted.clear();
+    state.rare->acted_on_timeout.clear();
+  }
+}
+
+}  // namespace
+
 void Lane::read_from(std::shared_ptr<const StoredKeys> stored) { stored_ = std::move(stored); }
 
 void Lane::take_cold(Lane& before) {
@@ -100,19 +114,8 @@ Status Lane::take_record(std::string_view stored_key, std::string_view record, E
   if (known != nullptr && std::find(made_.begin(), made_.end(), known) == made_.end()) return {};
 
   KeyPart& part = *stored->part;
-  if (part.of_prefix()) {
-    auto& set = static_cast<PrefixState&>(part).set;
-    set.cut(stored_->prefix_since[part.prefix()]);
-    if (set.empty()) return gone();
-  } else if (auto& state = static_cast<KeyState&>(part); state.rare) {
-    // These went when the rule had no such clause.
-    const RuleRecord& since = stored_->rules[rule];
-    if (head->before <= since.timeouts_since) state.rare->expired.clear();
-    if (head->before <= since.limit_since) {
-      state.rare->acted.clear();
-      state.rare->acted_on_timeout.clear();
-    }
-  }
+  if (!keep_seen(part, stored_->prefix_since)) return gone();
+  if (!part.of_prefix()) drop_of_lost_clauses(static_cast<KeyState&>(part), *head, stored_->rules[rule]);
   put(probe, std::move(stored->part), now);
   if (KeyEntry* made = tables_[table].find(probe)) made_.push_back(made);
   return {};

@@ -96,7 +96,7 @@ MatchPtr make_match(const MatchParts& parts) {
   const plan::Rule& rule = network.rules().rules[parts.rule];
   const std::span<const Bound> bound = parts.bound;
   auto match = std::make_unique<Match>();
-  match->id = match_id(parts.kind, rule, parts.key->canonical(), bound);
+  match->id = match_id(parts.kind, rule, canonical_key(parts.key->key()), bound);
   match->kind = parts.kind;
   match->rule = rule.name;
   match->time = parts.time;

@@ -33,11 +33,7 @@ std::optional<PartialKey> decode_partial_key(std::string_view stored) {
   return PartialKey{{number(0), number(1)}, {number(2), number(3)}};
 }
 
-MatchId key_id(std::span<const Value> key) {
-  std::string text;
-  for (const Value& value : key) append_canonical(text, value);
-  return hash_match_id(text);
-}
+MatchId key_id(std::span<const Value> key) { return hash_match_id(canonical_key(key)); }
 
 std::string encode_plan(const FieldPlan& plan) {
   Writer out;

@@ -11,6 +11,14 @@
 
 namespace cepd::engine {
 
+/// Drops what began too early for all rules that read it. False: nothing is left of it. `prefix_since`: as below.
+inline bool keep_seen(KeyPart& part, const std::vector<std::uint64_t>& prefix_since) {
+  if (!part.of_prefix()) return true;
+  MatchSet& set = static_cast<PrefixState&>(part).set;
+  set.cut(prefix_since[part.prefix()]);
+  return !set.empty();
+}
+
 /// Of one set of rules. Immutable while the lanes work.
 struct StoredKeys {
   state::StateBackend* backend = nullptr;
