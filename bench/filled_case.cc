@@ -68,10 +68,7 @@ double run_here(const Context& context, const FilledCase& filled_case, const std
   const Result json = measure(context, filled_case, loaded, filled_case.input.lines, "json");
   const Events events = decode_all(filled_case.input.lines, loaded.network->fields());
   Result memory = measure(context, filled_case, loaded, events, "memory");
-  if (base && base->rate > 0) {
-    memory.base = base->name;
-    memory.ratio = memory.rate.median / base->rate;
-  }
+  set_base(memory, base);
   const Percentiles pushes = single_pushes(context, filled_case, loaded, events);
   if (pushes.count > 0) {
     memory.figures.emplace_back("push_p50_us", pushes.p50);

@@ -128,6 +128,12 @@ void add_cpu(Result& line, const Stretch& stretch) {
   line.figures.emplace_back("events_per_cpu_s", static_cast<double>(stretch.events) / stretch.cpu_s);
 }
 
+void set_base(Result& line, const std::optional<CaseBase>& base) {
+  if (!base || base->rate <= 0) return;
+  line.base = base->name;
+  line.ratio = line.rate.median / base->rate;
+}
+
 StateSize state_size(const EngineRun& run, std::size_t bytes_before) {
   const auto bytes = static_cast<double>(bytes_in_use()) - static_cast<double>(bytes_before);
   return {static_cast<double>(run.partial_matches()), bytes};

@@ -48,6 +48,8 @@ struct CaseBase {
   std::string name;
   double rate = 0;
 };
+/// Tells the line's rate against it, where there is one.
+void set_base(Result& line, const std::optional<CaseBase>& base);
 /// Three lines: loop; events from memory, against the loop; from JSON lines, against those from memory. With `base`, a
 /// figure says how the rate from memory compares with it. Returns the rate from memory.
 double run_case(const Context& context, const RuleCase& rule_case, const std::optional<CaseBase>& base = {});

@@ -80,10 +80,7 @@ double measure(const Context& context, const Input& input, bool checkpoint, cons
                          {"written_s", outcome.written_s},
                          {"bytes_per_key", static_cast<double>(outcome.bytes) / static_cast<double>(first.size())}});
   }
-  if (base && base->rate > 0) {
-    line.base = base->name;
-    line.ratio = rate / base->rate;
-  }
+  set_base(line, base);
   context.report.add(line);
   return rate;
 }

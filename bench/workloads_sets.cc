@@ -56,28 +56,22 @@ void run_w5(const Context& context) {
 void run_w6(const Context& context) {
   std::vector<std::size_t> sizes{100, 10'000, 100'000};
   if (context.options.quick) sizes = {100, 1'000};
-  std::optional<CaseBase> smallest;
-  for (const std::size_t open : sizes) {
-    const Input input(orders::stream(open, open + context.options.events / 2));
-    const double rate = run_filled(context,
-                                   {"w6", std::to_string(open) + " open orders",
-                                    "RULE w6 KEY merchant MATCH order AS o THEN payment[order_id = o.order_id] "
-                                    "WITHIN 1h AFTER MATCH NO SKIP",
-                                    input, open, 0, loop_w6},
-                                   smallest);
-    if (!smallest) smallest = CaseBase{"100 of them", rate};
-  }
-  smallest.reset();
-  for (const std::size_t open : sizes) {
-    const Input input(limits::stream(open, open + context.options.events / 2));
-    const double rate = run_filled(context,
-                                   {"w6", std::to_string(open) + " open limits",
-                                    "RULE w6 KEY merchant MATCH order AS o THEN trade[price >= o.price] "
-                                    "WITHIN 1h AFTER MATCH NO SKIP",
-                                    input, open, 0, loop_w6_limits},
-                                   smallest);
-    if (!smallest) smallest = CaseBase{"100 of them", rate};
-  }
+  const auto run = [&](const std::string& what, Stream (*stream)(std::size_t, std::size_t, std::uint64_t),
+                       std::uint64_t seed, const std::string& next, std::uint64_t (*loop)(Rows)) {
+    std::optional<CaseBase> smallest;
+    for (const std::size_t open : sizes) {
+      const Input input(stream(open, open + context.options.events / 2, seed));
+      const double rate =
+          run_filled(context,
+                     {"w6", std::to_string(open) + " open " + what,
+                      "RULE w6 KEY merchant MATCH order AS o THEN " + next + " WITHIN 1h AFTER MATCH NO SKIP", input,
+                      open, 0, loop},
+                     smallest);
+      if (!smallest) smallest = CaseBase{"100 of them", rate};
+    }
+  };
+  run("orders", orders::stream, orders::kSeed, "payment[order_id = o.order_id]", loop_w6);
+  run("limits", limits::stream, limits::kSeed, "trade[price >= o.price]", loop_w6_limits);
 }
 
 void run_w7(const Context& context) {

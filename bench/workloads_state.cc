@@ -75,10 +75,7 @@ double restart(const Context& context, std::size_t keys, bool read_late, const s
                   {"bytes_per_key", bytes / static_cast<double>(keys)},
                   {"stored_bytes_per_key", stored_bytes / static_cast<double>(keys)},
                   {"touch_us", touching.seconds() * 1e6 / static_cast<double>(payments.size())}};
-  if (base) {
-    line.base = base->name;
-    line.ratio = rate / base->rate;
-  }
+  set_base(line, base);
   context.report.add(line);
   return rate;
 }
@@ -119,10 +116,7 @@ double journal(const Context& context, const Input& input, Keep keep, const std:
   result.rate = {rate, rate, rate};
   result.matches = matches;
   result.figures = {{"cpu_share", (cpu_seconds() - cpu_before) / seconds}};
-  if (base) {
-    result.base = base->name;
-    result.ratio = rate / base->rate;
-  }
+  set_base(result, base);
   context.report.add(result);
   return rate;
 }
