@@ -41,10 +41,12 @@ Evaluator::Evaluator(const nfa::Network& network, std::size_t rule, const Engine
 
 // ---- conditions ----
 
-bool Evaluator::accepts(const plan::EventTest& test, std::span<const Bound> bound, Step& step) {
-  if (test.conditions.empty()) return true;
-  const nfa::Scope scope{&step.event(), bound, step.state.key(), {}, &network_.fields()};
-  return nfa::holds(test.conditions, scope, step.scratch, errors_);
+nfa::Scope Evaluator::scope_of(const Run& run, const Step& step) const {
+  return {&step.event(), run.bound, step.state.key(), {}, &network_.fields(), &run.tallies};
+}
+
+bool Evaluator::accepts(const plan::EventTest& test, const Run& run, Step& step) {
+  return test.conditions.empty() || nfa::holds(test.conditions, scope_of(run, step), step.scratch, errors_);
 }
 
 bool Evaluator::accepts(plan::ElementId element, const Run& run, Step& step) {
@@ -58,12 +60,12 @@ bool Evaluator::accepts(plan::ElementId element, const Run& run, Step& step) {
                                  errors_);
     }
   }
-  return accepts(rule_.elements[index].test, run.bound, step);
+  return accepts(rule_.elements[index].test, run, step);
 }
 
 bool Evaluator::joints_hold(plan::ElementId id, const Run& run, ElementSet members, Step& step) {
   const plan::Element& element = rule_.elements[static_cast<std::size_t>(id)];
-  const nfa::Scope scope{&step.event(), run.bound, step.state.key(), {}, &network_.fields()};
+  const nfa::Scope scope = scope_of(run, step);
   return std::all_of(element.joint.begin(), element.joint.end(), [&](const plan::JointCondition& each) {
     return (each.others & ~members) != 0 || nfa::holds({&each.condition, 1}, scope, step.scratch, errors_);
   });
@@ -111,7 +113,7 @@ bool Evaluator::unless_accepts(const Run& run, Step& step) {
   if (step.offer.unless == 0) return false;
   for (std::size_t i = 0; i < rule_.unless.size(); ++i) {
     if ((step.offer.unless >> i & 1) == 0) continue;
-    if (!accepts(rule_.unless[i], run.bound, step)) continue;
+    if (!accepts(rule_.unless[i], run, step)) continue;
     if (trace_ != nullptr) trace_->unless(run, i, step.offer.event());
     return true;
   }

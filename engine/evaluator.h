@@ -89,7 +89,8 @@ class Evaluator {
   }
 
   // conditions
-  bool accepts(const dsl::plan::EventTest& test, std::span<const Bound> bound, Step& step);
+  nfa::Scope scope_of(const Run& run, const Step& step) const;
+  bool accepts(const dsl::plan::EventTest& test, const Run& run, Step& step);
   bool accepts(dsl::plan::ElementId element, const Run& run, Step& step);
   bool joints_hold(dsl::plan::ElementId id, const Run& run, nfa::ElementSet members, Step& step);
   std::optional<dsl::plan::ElementId> taker(nfa::ElementSet elements, const Run& run, nfa::ElementSet members,
@@ -117,7 +118,7 @@ class Evaluator {
   void take(Run& run, const Take& take, bool goes_on, Step& step);
   void turn(Run& run, const Take& take, const EventPtr& event) const;
   void turn_groups(Run& run, const nfa::Edge& edge, EventTime time) const;
-  void bind(Run& run, MatchSet& before, const Take& take, const EventPtr& event) const;
+  void bind(Run& run, nfa::StateId from, MatchSet& before, const Take& take, const EventPtr& event) const;
   bool arrives(Run& run, Step& step);
   static Run* like_arrived(const Run& run, Step& step);
   /// Conditions ahead may read an event that was bound last, to this element.

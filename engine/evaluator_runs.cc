@@ -65,6 +65,7 @@ void Evaluator::take_over(KeyState& state, EventTime now) const {
   state.index.reset();
   state.runs_due = kMaxTime;
   for (Run& run : state.runs) {
+    run.tallies.forget();  // it is about expressions of the earlier rules
     set_due(run, open_until(run, run.last_sequence == state.last_input));
     state.runs_due = std::min(state.runs_due, run.due);
   }

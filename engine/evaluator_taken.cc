@@ -54,18 +54,21 @@ void Evaluator::turn_groups(Run& run, const nfa::Edge& edge, EventTime time) con
   }
 }
 
-/// Binds the event after what the run has bound, which are the partial matches `before`.
-void Evaluator::bind(Run& run, MatchSet& before, const Take& take, const EventPtr& event) const {
+/// Binds the event after what the run has bound in state `from`, which are the partial matches `before`.
+void Evaluator::bind(Run& run, nfa::StateId from, MatchSet& before, const Take& take, const EventPtr& event) const {
   run.set.add(event, take.element, before.empty() ? nullptr : &before);
   bool read = true;
   if (sets()) {
     const nfa::LookBack::AtState& ahead = ahead_of(run);
     read = reads(ahead, take.element);
+    const auto unread = [&](const Bound& bound) { return (ahead.elements & element_bit(bound.element)) == 0; };
     if (ahead.elements == 0) {
       run.bound.clear();
-    } else {
-      const auto unread = [&](const Bound& bound) { return (ahead.elements & element_bit(bound.element)) == 0; };
+      run.tallies.forget();
+    } else if (ahead.elements != look_back_.states[static_cast<std::size_t>(from)].elements) {
       run.bound.erase(std::remove_if(run.bound.begin(), run.bound.end(), unread), run.bound.end());
+    } else if (!run.bound.empty() && unread(run.bound.back())) {
+      run.bound.pop_back();  // only the last one may be there for prev() alone
     }
   }
   if (read) run.bound.push_back({take.element, event.get()});
@@ -82,8 +85,9 @@ bool Evaluator::stays_in_place(const Take& take, const Step& step) const {
 /// and that it has no other way.
 bool Evaluator::take_in_place(Run& run, const Take& take, Step& step) {
   MatchSet before = std::exchange(run.set, {});
+  const nfa::StateId from = run.state;
   turn(run, take, step.offer.event());
-  bind(run, before, take, step.offer.event());
+  bind(run, from, before, take, step.offer.event());
   if (!arrives(run, step)) return false;
   step.state.note_due(static_cast<std::size_t>(&run - step.state.runs.data()));
   ++step.in_place;
@@ -101,11 +105,13 @@ void Evaluator::take(Run& run, const Take& take, bool goes_on, Step& step) {
   if (goes_on) {
     next.bound.reserve(run.bound.size() + 1);
     next.bound = run.bound;
+    next.tallies = run.tallies;
   } else {
     next.bound = std::move(run.bound);
+    next.tallies = std::move(run.tallies);
   }
   turn(next, take, step.offer.event());
-  bind(next, run.set, take, step.offer.event());
+  bind(next, run.state, run.set, take, step.offer.event());
   if (trace_ != nullptr) trace_->bound(next);
   if (!arrives(next, step)) step.arrived.pop_back();
 }

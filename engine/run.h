@@ -13,6 +13,7 @@
 #include "base/block_pool.h"
 #include "engine/match_set.h"
 #include "nfa/network.h"
+#include "nfa/tally.h"
 
 namespace cepd::engine {
 
@@ -26,12 +27,13 @@ struct GroupProgress {
 };
 
 struct Run {
-  MatchSet set;                 ///< the partial matches; owns their events
-  BoundList bound;              ///< of a single partial match all its events; else those that conditions ahead may read
-  nfa::StateId state{};         ///< where the last event was taken
-  std::uint32_t count = 1;      ///< events taken there; of an unbounded repeat up to its minimum
-  nfa::ElementSet members = 0;  ///< the elements they are bound to
-  nfa::BranchSet branches = 0;  ///< of the state: still open
+  MatchSet set;     ///< the partial matches; owns their events
+  BoundList bound;  ///< of a single partial match all its events; else those that conditions ahead may read
+  mutable nfa::OwnTallies tallies;    ///< of `bound`, as conditions have asked; derived
+  nfa::StateId state{};               ///< where the last event was taken
+  std::uint32_t count = 1;            ///< events taken there; of an unbounded repeat up to its minimum
+  nfa::ElementSet members = 0;        ///< the elements they are bound to
+  nfa::BranchSet branches = 0;        ///< of the state: still open
   std::vector<GroupProgress> groups;  ///< by GroupId
   nfa::ElementSet violated = 0;       ///< NOTs that accepted an event since the last bound one
   bool ended = false;                 ///< UNTIL has ended the repeat

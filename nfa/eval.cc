@@ -11,6 +11,7 @@
 #include "nfa/aggregate.h"
 #include "nfa/arithmetic.h"
 #include "nfa/functions.h"
+#include "nfa/tally.h"
 
 namespace cepd::nfa {
 namespace {
@@ -31,6 +32,15 @@ const Event* nth_last(std::span<const Bound> list, plan::ElementId element, std:
   return nullptr;
 }
 
+/// The element's first or last event.
+const Event* end_of(const plan::FieldRef& node, const Scope& scope) {
+  const bool first = node.subject == plan::Subject::kFirst;
+  if (Tallies* kept = tallies_of(scope)) {
+    return first ? kept->first(node.element, scope.bound) : kept->last(node.element, scope.bound);
+  }
+  return first ? nth(scope.bound, node.element, 0) : nth_last(scope.bound, node.element, 0);
+}
+
 const Event* subject(const plan::FieldRef& node, const Scope& scope) {
   switch (node.subject) {
     case plan::Subject::kTested:
@@ -38,9 +48,8 @@ const Event* subject(const plan::FieldRef& node, const Scope& scope) {
     case plan::Subject::kPrevious:
       return scope.bound.empty() ? nullptr : scope.bound.back().event;
     case plan::Subject::kFirst:
-      return nth(scope.bound, node.element, 0);
     case plan::Subject::kLast:
-      return nth_last(scope.bound, node.element, 0);
+      return end_of(node, scope);
     case plan::Subject::kIndex:
       // -(index + 1) exists for the smallest index too.
       return node.index >= 0 ? nth(scope.bound, node.element, node.index)

@@ -17,6 +17,8 @@ struct Bound {
   const Event* event = nullptr;
 };
 
+class OwnTallies;  // nfa/tally.h
+
 /// What names refer to. Only looks; everything must outlive the evaluation and its result.
 struct Scope {
   const Event* tested = nullptr;      ///< none in HAVING, EMIT and DO
@@ -24,6 +26,7 @@ struct Scope {
   std::span<const Value> key;         ///< the values of the KEY fields
   std::span<const NamedValue> emit;   ///< in DO
   const FieldPlan* fields = nullptr;  ///< names of types (for `type`)
+  OwnTallies* tallies = nullptr;      ///< what is kept of `bound`; null: nothing is
 };
 
 /// Per rule: unknowns that come from unlike types, overflow, division by zero or a result that is not finite
