@@ -158,22 +158,29 @@ Status Daemon::restore(std::vector<state::RuleText> texts) {
   // The state is taken up, and what was done behind the checkpoint is done again, with the rules of then; from them to
   // those of now it is a reload like any other.
   const std::string& directory = settings_.rules.text("directory");
-  const auto of_files = [&](std::vector<state::RuleText> files) -> std::shared_ptr<const nfa::Network> {
-    if (files == texts) return network_;
-    Loaded loaded = check_rules(directory, std::move(files), settings_.action_schemas, nullptr);
-    if (loaded.rules) return nfa::Network::compile(std::move(loaded.rules));
-    spdlog::error("the rules that ran before are no longer good: what they left is taken up with those of now\n{}",
-                  joined(loaded.diagnostics));
-    return network_;
+  // Makes `network_` of them. Its field plan grows from the one before it, by which the engine's events are decoded.
+  std::vector<state::RuleText> running = texts;
+  const auto run_rules = [&](std::vector<state::RuleText> files, const FieldPlan* before) {
+    if (files == running) return;
+    Loaded loaded = check_rules(directory, files, settings_.action_schemas, before);
+    if (!loaded.rules) {
+      spdlog::error("the rules that ran before are no longer good: what they left is taken up with those of now\n{}",
+                    joined(loaded.diagnostics));
+      if (running == texts) return;
+      files = texts;
+      loaded = check_rules(directory, files, settings_.action_schemas, before);
+    }
+    running = std::move(files);
+    network_ = nfa::Network::compile(std::move(loaded.rules));
   };
   bool as_stored = *stored == texts;
-  auto network = stored->empty() ? network_ : of_files(*std::move(stored));
+  if (!stored->empty()) run_rules(*std::move(stored), nullptr);
 
   std::vector<adapters::SourceSettings> source_settings;
   for (const auto& source : sources_) source_settings.push_back(source->settings);
   Pump::Sinks sinks{dead_letter_.get(), settings_.daemon.text("late").empty() ? dead_letter_.get() : late_.get(),
                     &outbox_};
-  pump_ = std::make_unique<Pump>(network, engine_options(settings_, *backend_), std::move(source_settings), *backend_,
+  pump_ = std::make_unique<Pump>(network_, engine_options(settings_, *backend_), std::move(source_settings), *backend_,
                                  sinks, clock_);
   auto restored = pump_->restore(last ? last->outbox_next : 1);
   if (!restored) return std::move(restored).error();
@@ -182,8 +189,8 @@ Status Daemon::restore(std::vector<state::RuleText> texts) {
   const auto recovered = recover(*backend_, behind, *pump_, make_sources(settings_, diagnostics),
                                  [&](std::vector<state::RuleText> files) -> Status {
                                    as_stored = false;
-                                   network = of_files(std::move(files));
-                                   pump_->swap(network);
+                                   run_rules(std::move(files), &network_->fields());
+                                   pump_->swap(network_);
                                    return {};
                                  });
   if (!recovered) return recovered.error();
@@ -191,7 +198,8 @@ Status Daemon::restore(std::vector<state::RuleText> texts) {
     spdlog::error("the replay of the journal has not made all action calls again that were stored before the crash");
     outbox_.catch_up();
   }
-  if (network != network_) {
+  if (running != texts) {
+    run_rules(texts, &network_->fields());
     pump_->swap(network_);
     const auto strangers = pump_->drop_strangers();
     if (!strangers) return strangers.error();

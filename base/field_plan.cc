@@ -103,6 +103,15 @@ void FieldPlan::begin_set() {
   changed();
 }
 
+bool FieldPlan::continues(const FieldPlan& before) const {
+  if (version_ == before.version_) return true;
+  if (types_.size() < before.types_.size()) return false;
+  return std::equal(before.types_.begin(), before.types_.end(), types_.begin(), [](const Type& old, const Type& now) {
+    return old.name == now.name && old.paths.size() <= now.paths.size() &&
+           std::equal(old.paths.begin(), old.paths.end(), now.paths.begin());
+  });
+}
+
 std::optional<TypeId> FieldPlan::find(std::string_view name) const {
   const auto it = ids_.find(name);
   if (it == ids_.end()) return std::nullopt;

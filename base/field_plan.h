@@ -57,6 +57,9 @@ class FieldPlan {
   const Type& type(TypeId id) const { return types_[index(id)]; }
   const std::vector<Type>& types() const { return types_; }  // [0] is kOtherType, named ""
 
+  /// Every type id and slot of `before` is the same here.
+  bool continues(const FieldPlan& before) const;
+
   /// Two plans of one version in a process are equal: a change gives a plan a version that no plan had before. For what
   /// is made from a plan and kept.
   std::uint64_t version() const { return version_; }

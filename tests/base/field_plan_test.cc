@@ -52,6 +52,27 @@ TEST_CASE("field plan: a field of any type is in every type, also in later ones"
   CHECK(plan.type(kOtherType).paths.size() == 1);
 }
 
+TEST_CASE("field plan: continues one whose ids and slots it has") {
+  FieldPlan before;
+  const TypeId cart = before.add_type("cart_add");
+  before.add_field(cart, kPrice);
+  FieldPlan plan = before;
+  CHECK(plan.continues(before));
+  plan.begin_set();
+  plan.add_field(plan.add_type("payment"), kItem);
+  plan.add_field(cart, kItem);
+  CHECK(plan.continues(before));
+  CHECK_FALSE(before.continues(plan));
+  CHECK(before.continues(FieldPlan()));
+  FieldPlan other;
+  other.add_field(other.add_type("cart_add"), kItem);
+  other.add_field(cart, kPrice);
+  CHECK_FALSE(other.continues(before));
+  FieldPlan renamed;
+  renamed.add_field(renamed.add_type("payment"), kPrice);
+  CHECK_FALSE(renamed.continues(before));
+}
+
 TEST_CASE("field plan: the next set keeps ids and slots and forgets declarations") {
   FieldPlan plan;
   const TypeId cart = plan.add_type("cart_add");

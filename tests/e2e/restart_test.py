@@ -122,6 +122,34 @@ class Restart(CepdTest):
         self.wait_lines("pairs.jsonl", 1, daemon)
         self.assertEqual(daemon.end(), 0)
 
+    def test_other_rules_after_a_kill_read_other_fields(self):
+        # What is done once more from the journal is under way when the new rules come: their fields come in another order.
+        out = self.directory / "out/fields.jsonl"
+        rule = f'RULE fields KEY k MATCH a AS x THEN b WITHIN 1h EMIT k, x.n AS n DO file(path: "{out}")\n'
+        self.rules(rule, "fields.rules")
+        self.settings(interval="1h")
+        daemon = self.run_daemon()
+        self.events(*({"type": "a", "ts": i, "k": i, "n": 10 + i, "z": 20 + i} for i in range(3)))
+        self.wait_lines("seen.jsonl", 3, daemon)
+        self.assertEqual(daemon.end(signal.SIGKILL), -9)
+        self.rules("RULE first KEY z MATCH a[y > 0] AS x THEN c[y = x.n] WITHIN 1h\n", "a_first.rules")
+        daemon = self.run_daemon()
+        daemon.wait_log("3 messages taken once more")
+        self.events(*({"type": "b", "ts": 10 + i, "k": i} for i in range(3)))
+        lines = self.wait_lines("fields.jsonl", 3, daemon)
+        self.assertEqual([line["match"]["emit"] for line in lines], [{"k": i, "n": 10 + i} for i in range(3)])
+        # And by a reload that is done once more.
+        self.events(*({"type": "a", "ts": 20 + i, "k": i, "n": 30 + i} for i in range(3)))
+        self.wait_lines("seen.jsonl", 9, daemon)
+        self.rules("RULE b KEY q MATCH a[p > 0] AS x THEN b[q = x.k AND p = 2] WITHIN 1h\n", "a_first.rules")
+        daemon.process.send_signal(signal.SIGHUP)
+        daemon.wait_log("reloaded: ")
+        self.assertEqual(daemon.end(signal.SIGKILL), -9)
+        daemon = self.run_daemon()
+        self.events(*({"type": "b", "ts": 30 + i, "k": i} for i in range(3)))
+        lines = self.wait_lines("fields.jsonl", 6, daemon)
+        self.assertEqual([line["match"]["emit"] for line in lines[3:]], [{"k": i, "n": 30 + i} for i in range(3)])
+
     def test_killed_before_a_save_reads_again_and_repeats_nothing(self):
         self.settings(interval="1h")
         daemon = self.run_daemon()
