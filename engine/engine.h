@@ -123,10 +123,10 @@ class Engine {
   EventTime watermark() const;
   std::size_t waiting() const;  ///< events held back by the watermark
 
-  /// Puts a new set of rules in place between two events. Rules with an equal name and fingerprint keep their partial
-  /// matches. Where a rule leaves those with which it shares what it has begun (it gets ON TIMEOUT, or another status
-  /// while it reads what others make) all stored keys are read. `decode_again` reads a waiting event, of the type
-  /// named, by the new plan. Returns how many rules kept their state.
+  /// Puts a new set of rules in place between two events. Its field plan continues that of the rules before. Rules with
+  /// an equal name and fingerprint keep their partial matches. Where a rule gets ON TIMEOUT, or leaves those with which
+  /// it shares what it has begun (it gets another status while it reads what others make), all stored keys are read.
+  /// `decode_again` reads a waiting event, of the type named, by the new plan. Returns how many rules kept their state.
   using DecodeAgain = std::function<EventPtr(const Event&, std::string_view type)>;
   std::size_t swap(std::shared_ptr<const nfa::Network> network, const DecodeAgain& decode_again);
   /// Of how many rules and keys that are in memory the last swap() dropped the partial matches, as their rules are gone

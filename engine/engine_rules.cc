@@ -70,6 +70,7 @@ std::vector<RuleCounts> Engine::Impl::counted() const {
 }
 
 std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const DecodeAgain& decode_again) {
+  CEPD_CHECK(network->fields().continues(impl_->network().fields()));
   impl_->drain();
   // The rest of a save under way is kept for its next part.
   if (impl_->saving) {
@@ -107,11 +108,12 @@ std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const Deco
     impl_->rule_records[i].limit_since = was[same->second].limit ? record.limit_since : impl_->next_sequence;
     impl_->rule_records[i].timeouts_since = was[same->second].on_timeout ? record.timeouts_since : impl_->next_sequence;
     ++kept;
-    if (impl_->rule_records[i].alone && !record.alone) {
-      for (Lane& lane : before) {
-        lane.load_all_now(impl_->order.watermark());
-        lane.leave_prefix(same->second, impl_->order.watermark());
-      }
+    const bool leaves_prefix = impl_->rule_records[i].alone && !record.alone;
+    // With time-outs each first event has a deadline; what is stored from before knows one for all.
+    const bool gets_timeouts = rules[i].on_timeout && !was[same->second].on_timeout;
+    for (Lane& lane : before) {
+      if (leaves_prefix || gets_timeouts) lane.load_all_now(impl_->order.watermark());
+      if (leaves_prefix) lane.leave_prefix(same->second, impl_->order.watermark());
     }
   }
   impl_->settle_since();

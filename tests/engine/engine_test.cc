@@ -166,6 +166,27 @@ TEST_CASE("engine: a reload keeps partial matches of rules whose meaning did not
   }
 }
 
+TEST_CASE("engine: a rule that gets its time-outs back has them of what was forgotten in between, too") {
+  const std::string rule = "RULE pair KEY u MATCH A THEN B WITHIN 10s ";
+  const auto backend = state::memory_backend();
+  engine::EngineOptions options = tracked();
+  options.stored = backend.get();
+  Watched engine(network_of(rule + "ON TIMEOUT EMIT u"), options);
+  engine.push("A", 0, 0, {{"u", Value::integer(1)}});
+  CHECK(engine.reload(rule) == 1);
+  for (int second = 1; second < 4; ++second) {
+    engine.push("A", second, second, {{"u", Value::integer(1)}});
+    save_to(*engine, *backend);
+    engine->saved();
+    while (engine->evict(1'000)) {
+    }
+    CHECK(engine->key_counts().here == 0);
+  }
+  CHECK(engine.reload(rule + "ON TIMEOUT EMIT u") == 1);
+  engine->advance(event_time_us(10'500'000));
+  CHECK(engine.seen == Seen{"timeout pair@10 A:0"});
+}
+
 TEST_CASE("engine: what was saved goes on after a restore") {
   const auto backend = state::memory_backend();
   Watched engine(network_of("RULE pair KEY u MATCH A+ THEN B WITHIN 10s ON TIMEOUT EMIT u"), tracked());
