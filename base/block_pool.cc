@@ -91,17 +91,23 @@ class Store {
 struct OfThread {
   std::array<Chain, kSizes> working, spare;
   std::atomic<std::int64_t> in_use = 0;  // below 0 where it releases what others have allocated
+};
+/// Needs no constructor, so that reading it is not a call that asks whether it has run.
+constinit thread_local OfThread of_thread;
 
-  OfThread() { Store::instance().add(*this); }  // which must outlive it
-  ~OfThread() {
-    Store::instance().remove(*this);
+/// The store knows the thread while this lives.
+struct Known {
+  Known() { Store::instance().add(of_thread); }  // which must outlive it
+  ~Known() {
+    Store::instance().remove(of_thread);
     for (std::size_t size = 0; size < kSizes; ++size) {
-      if (working[size].count > 0) Store::instance().put(size, working[size]);
-      if (spare[size].count > 0) Store::instance().put(size, spare[size]);
+      for (Chain* chain : {&of_thread.working[size], &of_thread.spare[size]}) {
+        if (chain->count > 0) Store::instance().put(size, std::exchange(*chain, Chain{}));
+      }
     }
   }
 };
-thread_local OfThread of_thread;
+void make_known() { thread_local const Known known; }
 
 void Store::remove(OfThread& thread) {
   const std::lock_guard lock(mutex_);
@@ -124,6 +130,25 @@ void count(std::size_t size, std::int64_t sign) {
   of_thread.in_use.store(before + sign * static_cast<std::int64_t>(size * kGrain), std::memory_order_relaxed);
 }
 
+/// Of a chain from which no block can be taken.
+void* allocate_where_empty(Chain& chain, std::size_t size) {
+  make_known();
+  std::swap(chain, of_thread.spare[size]);
+  if (chain.count == 0) chain = Store::instance().take(size);
+  if (chain.count == 0) return ::operator new(size* kGrain);
+  return chain.pop();
+}
+
+/// To a chain that is empty or full.
+void release_at_end(Chain& chain, void* block, std::size_t size) {
+  make_known();
+  if (chain.count == kChain) {
+    if (of_thread.spare[size].count > 0) Store::instance().put(size, of_thread.spare[size]);
+    of_thread.spare[size] = std::exchange(chain, Chain{});
+  }
+  chain.push(block);
+}
+
 }  // namespace
 
 std::size_t BlockPool::in_use() { return Store::instance().in_use(); }
@@ -131,25 +156,24 @@ std::size_t BlockPool::in_use() { return Store::instance().in_use(); }
 void* BlockPool::allocate(std::size_t bytes) {
   const std::size_t size = size_of(bytes);
   count(size, 1);
-  if (bytes > kMaxBytes) return ::operator new(bytes);
-  Chain& chain = of_thread.working[size];
-  if (chain.count == 0) {
-    std::swap(chain, of_thread.spare[size]);
-    if (chain.count == 0) chain = Store::instance().take(size);
-    if (chain.count == 0) return ::operator new(size* kGrain);
+  if (bytes > kMaxBytes) {
+    make_known();
+    return ::operator new(bytes);
   }
+  Chain& chain = of_thread.working[size];
+  if (chain.count == 0) return allocate_where_empty(chain, size);
   return chain.pop();
 }
 
 void BlockPool::release(void* block, std::size_t bytes) {
   const std::size_t size = size_of(bytes);
   count(size, -1);
-  if (bytes > kMaxBytes) return ::operator delete(block);
-  Chain& chain = of_thread.working[size];
-  if (chain.count == kChain) {
-    if (of_thread.spare[size].count > 0) Store::instance().put(size, of_thread.spare[size]);
-    of_thread.spare[size] = std::exchange(chain, Chain{});
+  if (bytes > kMaxBytes) {
+    make_known();
+    return ::operator delete(block);
   }
+  Chain& chain = of_thread.working[size];
+  if (chain.count == 0 || chain.count == kChain) return release_at_end(chain, block, size);
   chain.push(block);
 }
 

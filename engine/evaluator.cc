@@ -236,6 +236,27 @@ bool Evaluator::move(Run& run, Step& step) {
   return stays(run, step);
 }
 
+/// The same where a run binds the very next event or is over (LookBack::strict), which needs much less.
+bool Evaluator::move_strict(Run& run, Step& step) {
+  if (!step.adjacent(run)) return false;
+  const nfa::State& state = state_of(run);
+  step.takes.clear();
+  const auto takes = [&](nfa::StateId to, ElementSet elements, const nfa::Edge* edge) {
+    const auto element = taker(elements, run, 0, step);
+    if (element) step.takes.push_back({to, *element, edge, run.branches});
+    return element.has_value();
+  };
+  const bool repeats = run.count < state.max && takes(run.state, state.elements, nullptr);
+  if (run.count >= state.min && !(repeats && state.greedy)) {
+    for (const nfa::Edge& edge : state.edges) {
+      if (takes(edge.to, edge.elements, &edge) && automaton_.states[static_cast<std::size_t>(edge.to)].greedy) break;
+    }
+  }
+  if (step.takes.size() == 1 && !step.state.index) return take_in_place(run, step.takes.front(), step);
+  for (const Take& each : step.takes) take(run, each, &each != &step.takes.back(), step);
+  return false;
+}
+
 /// What only begins a match, or is waited for elsewhere, is nothing to the run.
 bool Evaluator::untouched(const Run& run, const Step& step) const {
   if (step.offer.unless != 0 || trace_ != nullptr) return false;
@@ -331,9 +352,11 @@ void Evaluator::advance(KeyState& state, const Offer& offer, std::vector<Complet
     run.set.cut_dead(alive);
     return run.set.empty();
   };
+  const bool strict = look_back_.strict && trace_ == nullptr;
   const auto stays_at = [&](std::size_t i) {
     Run& run = state.runs[i];
-    const bool stays = untouched(run, step) || (!is_dropped(run) && move(run, step));
+    const bool stays = strict ? !is_dropped(run) && move_strict(run, step)
+                              : untouched(run, step) || (!is_dropped(run) && move(run, step));
     if (!stays) state.remove_run(i);
     return stays;
   };

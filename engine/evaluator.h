@@ -104,6 +104,7 @@ class Evaluator {
   void start(Step& step);
   void continue_prefix(Step& step);
   bool move(Run& run, Step& step);
+  bool move_strict(Run& run, Step& step);
   nfa::BranchSet find_takes(const Run& run, bool ends, Step& step);
   nfa::BranchSet complete_at(const Run& run, bool ends, nfa::ElementSet seen, nfa::BranchSet moved, Step& step);
   bool stays(Run& run, Step& step);
@@ -118,7 +119,8 @@ class Evaluator {
   void take(Run& run, const Take& take, bool goes_on, Step& step);
   void turn(Run& run, const Take& take, const EventPtr& event) const;
   void turn_groups(Run& run, const nfa::Edge& edge, EventTime time) const;
-  void bind(Run& run, nfa::StateId from, MatchSet& before, const Take& take, const EventPtr& event) const;
+  void bind_in_place(Run& run, const Take& take, const EventPtr& event) const;
+  void note_bound(Run& run, nfa::StateId from, const Take& take, const EventPtr& event) const;
   bool arrives(Run& run, Step& step);
   static Run* like_arrived(const Run& run, Step& step);
   /// Conditions ahead may read an event that was bound last, to this element.

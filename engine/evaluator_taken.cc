@@ -54,9 +54,8 @@ void Evaluator::turn_groups(Run& run, const nfa::Edge& edge, EventTime time) con
   }
 }
 
-/// Binds the event after what the run has bound in state `from`, which are the partial matches `before`.
-void Evaluator::bind(Run& run, nfa::StateId from, MatchSet& before, const Take& take, const EventPtr& event) const {
-  run.set.add(event, take.element, before.empty() ? nullptr : &before);
+/// What conditions ahead may read of the run, which was in state `from`, with the event.
+void Evaluator::note_bound(Run& run, nfa::StateId from, const Take& take, const EventPtr& event) const {
   bool read = true;
   if (sets()) {
     const nfa::LookBack::AtState& ahead = ahead_of(run);
@@ -74,6 +73,18 @@ void Evaluator::bind(Run& run, nfa::StateId from, MatchSet& before, const Take& 
   if (read) run.bound.push_back({take.element, event.get()});
 }
 
+/// The run, which may have bound nothing yet, binds the event.
+void Evaluator::bind_in_place(Run& run, const Take& take, const EventPtr& event) const {
+  if (run.set.empty()) {
+    run.set.add(event, take.element, nullptr);
+  } else {
+    run.set.go_on(event, take.element);
+  }
+  const nfa::StateId from = run.state;
+  turn(run, take, event);
+  note_bound(run, from, take, event);
+}
+
 /// True when a run that takes the event in this way is over with it, or like no run that has not bound it.
 bool Evaluator::stays_in_place(const Take& take, const Step& step) const {
   if (trace_ != nullptr) return false;
@@ -84,10 +95,7 @@ bool Evaluator::stays_in_place(const Take& take, const Step& step) const {
 /// The run binds the event. False when it is over, or one with others that have bound it. Requires stays_in_place(),
 /// and that it has no other way.
 bool Evaluator::take_in_place(Run& run, const Take& take, Step& step) {
-  MatchSet before = std::exchange(run.set, {});
-  const nfa::StateId from = run.state;
-  turn(run, take, step.offer.event());
-  bind(run, from, before, take, step.offer.event());
+  bind_in_place(run, take, step.offer.event());
   if (!arrives(run, step)) return false;
   step.state.note_due(static_cast<std::size_t>(&run - step.state.runs.data()));
   ++step.in_place;
@@ -110,8 +118,9 @@ void Evaluator::take(Run& run, const Take& take, bool goes_on, Step& step) {
     next.bound = std::move(run.bound);
     next.tallies = std::move(run.tallies);
   }
+  next.set.add(step.offer.event(), take.element, run.set.empty() ? nullptr : &run.set);
   turn(next, take, step.offer.event());
-  bind(next, run.state, run.set, take, step.offer.event());
+  note_bound(next, run.state, take, step.offer.event());
   if (trace_ != nullptr) trace_->bound(next);
   if (!arrives(next, step)) step.arrived.pop_back();
 }
@@ -140,7 +149,14 @@ bool Evaluator::arrives(Run& run, Step& step) {
     complete = complete || full || branch.accept->completes == Completes::kNow;
   });
   if (complete) step.completed.push_back({run.set.head(), false, step.event().time});
-  const EventTime open = run.branches == 0 ? kMinTime : open_until(run, true);
+  EventTime open = kMinTime;
+  if (run.branches == 0) {
+    // Nothing is open.
+  } else if (!look_back_.strict) {
+    open = open_until(run, true);
+  } else if (run.count < state.max || (run.count >= state.min && !state.edges.empty())) {
+    open = kMaxTime;
+  }
   if (open < step.event().time) {
     if (trace_ != nullptr) trace_->over(run, step.offer.event());
     return false;

@@ -16,15 +16,9 @@ struct Dead {
   Cell* first = nullptr;
   bool working = false;
 
-  Dead() { BlockPool::release(BlockPool::allocate(1), 1); }  // which must outlive it
-  ~Dead() { take_apart(SIZE_MAX); }
-
-  void add(Cell* cell) {
-    cell->newer = first;
-    first = cell;
-  }
+  void add(Cell* cell);
   void take_apart(std::size_t most) {
-    if (std::exchange(working, true)) return;
+    if (first == nullptr || std::exchange(working, true)) return;
     for (; first != nullptr && most > 0; --most) {
       Cell* cell = first;
       first = cell->newer;
@@ -34,7 +28,22 @@ struct Dead {
     working = false;
   }
 };
-thread_local Dead dead;
+/// Needs no constructor, so that reading it is not a call that asks whether it has run.
+constinit thread_local Dead dead;
+
+/// At its end the thread takes the rest apart.
+struct TakesApart {
+  TakesApart() { BlockPool::release(BlockPool::allocate(1), 1); }  // which must outlive it
+  ~TakesApart() { dead.take_apart(SIZE_MAX); }
+};
+
+void Dead::add(Cell* cell) {
+  if (first == nullptr) {
+    thread_local const TakesApart at_end;
+  }
+  cell->newer = first;
+  first = cell;
+}
 
 constexpr std::size_t kDeadAtOnce = 4;
 
@@ -118,6 +127,23 @@ void MatchSet::add(EventPtr event, dsl::plan::ElementId element, MatchSet* befor
     cell->floor = before->floor_;
   }
   push(std::move(cell));
+}
+
+void MatchSet::go_on(EventPtr event, dsl::plan::ElementId element) {
+  CellPtr cell = make_cell();
+  cell->event = std::move(event);
+  cell->element = element;
+  cell->list = list();
+  cell->count = count_;
+  cell->floor = floor_;
+  cell->before = std::move(head_);
+  last_sequence_ = cell->event->sequence;
+  floor_ = 0;
+  flat_ = false;
+  list_.reset();
+  tail_ = cell.get();
+  place(*cell);
+  head_ = std::move(cell);
 }
 
 MatchSet MatchSet::above(std::uint64_t floor, std::uint64_t count) {

@@ -111,6 +111,8 @@ class MatchSet {
 
   /// Adds `event` bound after each of `before`; null: as first event.
   void add(EventPtr event, dsl::plan::ElementId element, MatchSet* before);
+  /// Binds `event` after each of them: they are gone as they were. Requires that it is not empty.
+  void go_on(EventPtr event, dsl::plan::ElementId element);
   /// Adds all of `other`, which is then empty.
   void join(MatchSet&& other);
   /// The same for a set whose cells are all new: nothing has been bound after them.

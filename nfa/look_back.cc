@@ -81,12 +81,28 @@ bool has_deadlines(const State& state) {
   });
 }
 
+bool is_strict(const State& state) {
+  if (state.last()) return true;
+  if (state.branches.size() != 1 || (state.later | state.counted | state.waiting) != 0) return false;
+  if (state.joins() || (state.max > 1 && state.again != plan::Contiguity::kStrict)) return false;
+  return std::all_of(state.edges.begin(), state.edges.end(), [&](const Edge& edge) {
+    return edge.link.contiguity == plan::Contiguity::kStrict && !edge.link.within && edge.link.after.count() == 0;
+  });
+}
+
+bool is_strict(const plan::Rule& rule, const Automaton& automaton) {
+  if (!rule.unless.empty() || !automaton.groups.empty()) return false;
+  return std::all_of(automaton.states.begin(), automaton.states.end(),
+                     [&](const State& state) { return state.guards == 0 && !state.until && is_strict(state); });
+}
+
 }  // namespace
 
 LookBack look_back_of(const plan::Rule& rule, const Automaton& automaton) {
   LookBack out;
   out.sets = !automaton.ambiguous && !rule.on_timeout &&
              std::none_of(automaton.states.begin(), automaton.states.end(), has_deadlines);
+  out.strict = out.sets && is_strict(rule, automaton);
   for (const State& state : automaton.states) out.states.push_back(directly(rule, automaton, state));
   // What is read further on is read from here on.
   for (bool changed = true; changed;) {

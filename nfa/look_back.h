@@ -24,6 +24,8 @@ struct LookBack {
   /// False: each partial match of the rule needs to be looked at by itself, because its first event has a deadline of
   /// its own that is seen (absence, time-outs, a last GREEDY repeat), or several ways may bind the same events.
   bool sets = true;
+  /// Wherever a partial match waits, it binds the very next event or is over, and nothing else but WITHIN can end it.
+  bool strict = false;
   bool operator==(const LookBack&) const = default;
 };
 
