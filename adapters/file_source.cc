@@ -26,6 +26,13 @@ FileDescriptor open_file(const std::string& path) {
   return FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 
+void begin_file(LinePusher& lines, int fd) {
+  lines.begin_file([fd, first = lines.next()] {
+    const auto origin = FileOrigin::of(fd, first);
+    return origin ? origin->text() : std::string();
+  });
+}
+
 bool same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
 enum class Read : unsigned char { kEnd, kStopped, kClosed, kFailed };
@@ -78,22 +85,23 @@ class FileWatch {
 
 std::vector<config::OptionRow> rows() {
   using config::OptionType;
-  return {{.name = "path",
-           .type = OptionType::kPath,
-           .default_text = "events.jsonl",
-           .help = "File of JSON objects, one a line.",
-           .required = true},
-          {.name = "follow",
-           .type = OptionType::kBool,
-           .default_text = "false",
-           .help = "Whether to wait for further lines at the end, like `tail -F`, also after the file was rotated. "
-                   "Otherwise the source ends there."},
-          {.name = "max_line",
-           .type = OptionType::kBytes,
-           .default_text = "1MiB",
-           .help = "Longest line in bytes; longer ones go to the dead-letter file.",
-           .min = 1024,
-           .max = 256LL << 20}};
+  return {
+      {.name = "path",
+       .type = OptionType::kPath,
+       .default_text = "events.jsonl",
+       .help = "File of JSON objects, one a line.",
+       .required = true},
+      {.name = "follow",
+       .type = OptionType::kBool,
+       .default_text = "false",
+       .help = "Whether to wait for further lines at the end, like `tail -F`, also after the file was rotated: within "
+               "its directory, not compressed, and not twice while cepd is away. Otherwise the source ends there."},
+      {.name = "max_line",
+       .type = OptionType::kBytes,
+       .default_text = "1MiB",
+       .help = "Longest line in bytes; longer ones go to the dead-letter file.",
+       .min = 1024,
+       .max = 256LL << 20}};
 }
 
 void check(const config::Node& entry, const config::Options& options, Diagnostics& diagnostics) {
@@ -136,9 +144,34 @@ Status FileSource::start(MessageQueue& queue, std::optional<std::int64_t> resume
   state_ = State::kReading;
   const std::int64_t skip_through = resume.value_or(-1);
   thread_ = std::thread([this, &queue, skip_through] {
-    options_.follow ? follow(queue, skip_through) : read_whole(queue, skip_through);
+    options_.follow && !alone_ ? follow(queue, skip_through) : read_whole(queue, skip_through);
   });
   return {};
+}
+
+void FileSource::go_on_in(const std::string& origin, bool alone) {
+  origin_ = FileOrigin::parse(origin);
+  alone_ = alone;
+}
+
+/// The file that was read before, where that is known.
+std::optional<FoundFile> FileSource::find_again(std::int64_t skip_through) const {
+  if (!origin_) return std::nullopt;
+  auto found = find_file(options_.path, *origin_);
+  if (!found && !alone_) {
+    spdlog::error(
+        "source {}: the file that was read before is neither {} nor another one in its directory: lines that it may "
+        "have "
+        "behind number {} are not read",
+        id_.name(), options_.path, skip_through);
+  }
+  return found;
+}
+
+/// Number of the first line of the file that is read first.
+std::int64_t FileSource::begin_at(bool found, std::int64_t skip_through) const {
+  if (!origin_) return 0;
+  return found ? origin_->first : skip_through + 1;
 }
 
 void FileSource::stop() {
@@ -165,19 +198,34 @@ std::string FileSource::status() const {
 }
 
 void FileSource::read_whole(MessageQueue& queue, std::int64_t skip_through) {
-  LinePusher lines(id_, queue, options_.max_line, 0, skip_through);
-  std::string buffer;
-  const FileDescriptor file = open_file(options_.path);
-  const Read how = file ? read_all(file.get(), lines, stop_, buffer, nullptr) : Read::kFailed;
-  if (how == Read::kFailed) {
-    // Not finished: what has not been read must not count as absent.
-    spdlog::error("source {}: {}: {}", id_.name(), options_.path, std::strerror(errno));
-    state_ = State::kFailed;
+  auto again = find_again(skip_through);
+  if (alone_ && !again) {
+    state_ = State::kFinished;
     return;
   }
-  if (how != Read::kEnd || !lines.finish()) {
-    state_ = State::kStopped;
-    return;
+  LinePusher lines(id_, queue, options_.max_line, begin_at(again.has_value(), skip_through), skip_through);
+  std::string buffer;
+  FileDescriptor file;
+  bool last = alone_ || !again || again->has_name;
+  if (again) file = std::move(again->file);
+  while (true) {
+    if (!file) {
+      file = open_file(options_.path);
+      begin_file(lines, file.get());
+    }
+    const Read how = file ? read_all(file.get(), lines, stop_, buffer, nullptr) : Read::kFailed;
+    if (how == Read::kFailed) {
+      // Not finished: what has not been read must not count as absent.
+      spdlog::error("source {}: {}: {}", id_.name(), options_.path, std::strerror(errno));
+      state_ = State::kFailed;
+      return;
+    }
+    if (how != Read::kEnd || !lines.finish()) {
+      state_ = State::kStopped;
+      return;
+    }
+    if (std::exchange(last, true)) break;
+    file.reset();
   }
   if (lines.next() <= skip_through) {
     spdlog::warn("source {}: {} has {} lines, but {} were read before: is it another file?", id_.name(), options_.path,
@@ -187,11 +235,13 @@ void FileSource::read_whole(MessageQueue& queue, std::int64_t skip_through) {
 }
 
 void FileSource::follow(MessageQueue& queue, std::int64_t skip_through) {
-  LinePusher lines(id_, queue, options_.max_line, 0, skip_through);
+  auto known = find_again(skip_through);
+  LinePusher lines(id_, queue, options_.max_line, begin_at(known.has_value(), skip_through), skip_through);
   FileWatch watch(options_.path);
   FileDescriptor file;
+  if (known) file = std::move(known->file);
   std::int64_t bytes_read = 0;
-  bool resuming = skip_through >= 0;
+  bool resuming = skip_through >= 0 && (known || !origin_);
   std::string buffer;
   int last_error = 0;
 
@@ -202,6 +252,7 @@ void FileSource::follow(MessageQueue& queue, std::int64_t skip_through) {
   };
   const auto again_from_beginning = [&](std::int64_t next) {
     lines.restart_at(next);
+    begin_file(lines, file.get());
     bytes_read = 0;
     return ::lseek(file.get(), 0, SEEK_SET) == 0;
   };
@@ -218,6 +269,7 @@ void FileSource::follow(MessageQueue& queue, std::int64_t skip_through) {
           failed(errno);
           break;
         }
+        begin_file(lines, file.get());
         if (std::exchange(last_error, 0) != 0) spdlog::info("source {}: reading {}", id_.name(), options_.path);
       }
       // What the name stands for is looked up first: all that was written before it was renamed is read after that.

@@ -5,13 +5,14 @@
 /// end, of which a last line without '\n' is part. Follow: then waits for more; only lines with their '\n' are taken.
 /// A file renamed away is read to its end, then the new one of that name from its beginning, as soon as something is in
 /// it; a file that got shorter is read from its beginning again. Line numbers go on counting through both. On a resume
-/// the file is taken for a new one when it has fewer lines than were read before; one that was rotated and has grown
-/// past that number in the meantime cannot be told from the old one.
+/// the file that was read before (go_on_in()) is looked for under all names of its directory and read on, then the one
+/// of the source's name; where it is gone, or has fewer lines than were read, that one is a new file.
 
 #include <atomic>
 #include <string>
 #include <thread>
 
+#include "adapters/file_origin.h"
 #include "adapters/source.h"
 #include "adapters/stop_signal.h"
 
@@ -29,6 +30,7 @@ class FileSource final : public Source {
   ~FileSource() override;
 
   Status start(MessageQueue& queue, std::optional<std::int64_t> resume) override;
+  void go_on_in(const std::string& origin, bool alone) override;
   void stop() override;
   bool finished() const override { return state_ == State::kFinished; }
   bool replayable() const override { return true; }
@@ -39,11 +41,15 @@ class FileSource final : public Source {
  private:
   enum class State : unsigned char { kStopped, kReading, kWaiting, kMissing, kFailed, kFinished };
 
+  std::optional<FoundFile> find_again(std::int64_t skip_through) const;
+  std::int64_t begin_at(bool found, std::int64_t skip_through) const;
   void read_whole(MessageQueue& queue, std::int64_t skip_through);
   void follow(MessageQueue& queue, std::int64_t skip_through);
 
   const SourceId id_;
   const FileSourceOptions options_;
+  std::optional<FileOrigin> origin_;  // of what was read before
+  bool alone_ = false;
   StopSignal stop_;
   std::atomic<State> state_ = State::kStopped;
   std::thread thread_;

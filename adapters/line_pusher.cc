@@ -63,6 +63,10 @@ bool LinePusher::take(std::string_view line, bool too_long) {
   message.position = {source_, 0, offset};
   message.bytes = too_long ? line.substr(0, kTooLongKept) : line;
   message.too_long = too_long;
+  if (which_) {
+    if (std::string which = std::exchange(which_, nullptr)(); !which.empty())
+      message.origin = std::make_shared<const std::string>(std::move(which));
+  }
   return queue_.push(std::move(message));
 }
 

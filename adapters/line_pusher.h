@@ -2,8 +2,10 @@
 /// Chunks of bytes -> one message a line.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "adapters/source.h"
 
@@ -28,6 +30,10 @@ class LinePusher {
   /// Lines from here on are pushed and numbered from `next`.
   void restart_at(std::int64_t next);
 
+  /// What begins now is another file, and `which` says which once its first line is there that is pushed:
+  /// Message::origin of that one, where it is not empty.
+  void begin_file(std::function<std::string()> which) { which_ = std::move(which); }
+
   /// Number of the line that begins next, or has begun.
   std::int64_t next() const { return next_; }
   bool in_line() const { return overlong_ || !partial_.empty(); }
@@ -41,8 +47,9 @@ class LinePusher {
   const std::size_t max_line_;
   std::int64_t next_;
   std::int64_t skip_through_;
-  std::string partial_;    // beginning of a line whose end has not come
-  bool overlong_ = false;  // that line is over the limit: `partial_` is its first bytes only
+  std::string partial_;                 // beginning of a line whose end has not come
+  std::function<std::string()> which_;  // not yet told
+  bool overlong_ = false;               // that line is over the limit: `partial_` is its first bytes only
 };
 
 }  // namespace cepd::adapters

@@ -26,6 +26,8 @@ struct Message {
   std::string topic;      ///< MQTT topic; empty elsewhere
   bool too_long = false;  ///< `bytes` is only the beginning: the rest was over the source's limit and was dropped
   std::shared_ptr<Receipt> receipt = nullptr;  ///< its sender waits for it; null: nobody does
+  /// With the first message from another file than before: which, for go_on_in(). Null: from the same as before.
+  std::shared_ptr<const std::string> origin = nullptr;
 };
 
 /// Bounded by messages and bytes. Any number of producers, one consumer.
@@ -70,6 +72,10 @@ class Source {
   /// `resume` only continues the count of offsets). Returns an error only for what retrying cannot mend (a file that is
   /// no file, an address in use); a service that is away is retried for ever with back-off and logged.
   virtual Status start(MessageQueue& queue, std::optional<std::int64_t> resume) = 0;
+
+  /// Before start(), for a source that reads files: which of them `resume` is about, as Message::origin said. `alone`:
+  /// the rest of that one is read and nothing else; nothing where it is gone.
+  virtual void go_on_in(const std::string& /*origin*/, bool /*alone*/) {}
 
   /// No message is put into the queue after this returns. Close the queue or keep popping meanwhile: a producer may be
   /// waiting for room.

@@ -186,13 +186,19 @@ Status Daemon::restore(std::vector<state::RuleText> texts) {
   if (!restored) return std::move(restored).error();
 
   Diagnostics diagnostics;
-  const auto recovered = recover(*backend_, behind, *pump_, make_sources(settings_, diagnostics),
-                                 [&](std::vector<state::RuleText> files) -> Status {
-                                   as_stored = false;
-                                   run_rules(std::move(files), &network_->fields());
-                                   pump_->swap(network_);
-                                   return {};
-                                 });
+  const auto open_again = [&](const SourceId& id) -> std::unique_ptr<adapters::OpenedSource> {
+    for (auto& source : make_sources(settings_, diagnostics)) {
+      if (source->source->id() == id) return std::move(source);
+    }
+    return nullptr;
+  };
+  const auto recovered =
+      recover(*backend_, behind, *pump_, open_again, [&](std::vector<state::RuleText> files) -> Status {
+        as_stored = false;
+        run_rules(std::move(files), &network_->fields());
+        pump_->swap(network_);
+        return {};
+      });
   if (!recovered) return recovered.error();
   if (outbox_.behind()) {
     spdlog::error("the replay of the journal has not made all action calls again that were stored before the crash");
@@ -250,6 +256,8 @@ Status Daemon::start_metrics() {
 
 Status Daemon::start_sources() {
   for (const auto& source : sources_) {
+    const std::string origin = pump_->origin(source->source->id());
+    if (!origin.empty()) source->source->go_on_in(origin, false);
     if (auto started = source->source->start(*queue_, pump_->position(source->source->id())); !started) {
       return std::move(started).error().within("source " + source->settings.name);
     }

@@ -68,6 +68,12 @@ void GroupWriter::idle(const SourceId& source, std::int32_t partition) {
   has_entries_ = true;
 }
 
+void GroupWriter::origin(const SourceId& source, const std::string& origin) {
+  append_open();
+  append(state::JournalOrigin{source, origin});
+  has_entries_ = true;
+}
+
 void GroupWriter::advance(EventTime watermark) {
   append_run();
   advance_ = watermark;

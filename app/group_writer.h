@@ -45,6 +45,8 @@ class GroupWriter {
   /// The message was taken. `future`: and dropped, as too far ahead of the clock.
   void took(const adapters::Message& message, bool replayable, bool future);
   void idle(const SourceId& source, std::int32_t partition);
+  /// The next message that was taken is the first one from there.
+  void origin(const SourceId& source, const std::string& origin);
   /// Is only stored together with something else: as long as nothing came of it, it may as well happen again later.
   void advance(EventTime watermark);
   void reload(std::vector<state::RuleText> files);

@@ -74,11 +74,13 @@ Result<engine::Engine::Restored> Pump::restore(std::uint64_t outbox_next) {
   CEPD_TRY(backend_.scan(state::Space::kPositions, {}, [&](std::string_view key, std::string_view record) -> Status {
     state::Reader in(record);
     const std::int64_t offset = in.signed_number();
+    const std::string_view origin = in.at_end() ? std::string_view() : in.text();
     if (!in.at_end() || key.size() <= sizeof(std::uint64_t))
       return error(Errc::kCorrupt, "a stored source position does not read back");
     const auto partition = static_cast<std::int32_t>(state::read_ordered(key));
     PartitionState restored;
     restored.position = offset;
+    restored.origin = origin;
     partitions_[{SourceId(key.substr(sizeof(std::uint64_t))), partition}] = restored;
     return {};
   }));
@@ -99,8 +101,17 @@ std::optional<std::int64_t> Pump::position(const SourceId& source) const {
   return it->second.position;
 }
 
+std::string Pump::origin(const SourceId& source) const {
+  const auto it = partitions_.find({source, 0});
+  return it == partitions_.end() ? std::string() : it->second.origin;
+}
+
 void Pump::take(const adapters::Message& message) {
   fault(FaultPoint::kTake);
+  if (message.origin) {
+    partitions_[{message.position.source, message.position.partition}].origin = *message.origin;
+    writer_->origin(message.position.source, *message.origin);
+  }
   SourceState& source = source_of(message.position.source);
   reached(message.position);
   EventPtr event = decode(source, message);
@@ -190,6 +201,7 @@ state::WriteBatch Pump::begin_save() {
   for (const auto& [id, partition] : partitions_) {
     state::Writer record;
     record.signed_number(partition.position);
+    if (!partition.origin.empty()) record.text(partition.origin);
     batch.put(state::Space::kPositions, position_key(id.first, id.second), record.take());
   }
   return batch;

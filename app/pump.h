@@ -40,9 +40,15 @@ class Pump {
   /// Offset of the last message of `source` that was taken, in this run or before.
   std::optional<std::int64_t> position(const SourceId& source) const;
 
+  /// Of which file that is (adapters: Message::origin); empty where it is none or not known.
+  std::string origin(const SourceId& source) const;
+
   /// What the journal says was done. False for a source that the configuration does not have any more.
   bool replay(const adapters::Message& message, bool future);
   void replay_idle(const SourceId& source, std::int32_t partition);
+  void replay_origin(const SourceId& source, std::string origin) {
+    partitions_[{source, 0}].origin = std::move(origin);
+  }
   void replay_advance(EventTime watermark) { engine_.advance(watermark); }
 
   /// From now on everything is told to `writer`, which outlives the pump.
@@ -88,6 +94,7 @@ class Pump {
   };
   struct PartitionState {
     std::int64_t position = -1;
+    std::string origin;          ///< of the file that the position is in
     std::uint64_t messages = 0;  ///< taken in this run
     std::chrono::steady_clock::time_point last_input;
     bool idle = true;

@@ -65,20 +65,8 @@ class Rereading {
 
 class Recovery {
  public:
-  Recovery(Pump& pump, const std::function<Status(std::vector<state::RuleText>)>& reload)
-      : pump_(pump), reload_(reload) {}
-
-  Status start(std::vector<std::unique_ptr<adapters::OpenedSource>> sources) {
-    for (auto& source : sources) {
-      if (!source->source->replayable()) continue;
-      const SourceId id = source->source->id();
-      auto rereading = std::make_unique<Rereading>(std::move(source));
-      if (Status started = rereading->start(pump_.position(id)); !started)
-        return std::move(started).error().within("source " + id.name());
-      sources_.emplace(id, std::move(rereading));
-    }
-    return {};
-  }
+  Recovery(Pump& pump, const OpenSource& open, const std::function<Status(std::vector<state::RuleText>)>& reload)
+      : pump_(pump), open_(open), reload_(reload) {}
 
   Status apply(state::JournalRecord record) {
     fault(FaultPoint::kReplay);
@@ -100,17 +88,22 @@ class Recovery {
   }
 
   Status again(const state::JournalTook& took) {
-    while (const Message* message = next(took.source, took.partition)) {
-      replay(*message, false);
-      if (message->position.offset >= took.through) return {};
+    while (true) {
+      const auto message = next(took.source, took.partition);
+      if (!message) return message.error();
+      if (*message == nullptr) break;
+      replay(**message, false);
+      if ((*message)->position.offset >= took.through) return {};
     }
     missing(took.source, took.through);
     return {};
   }
 
   Status again(const state::JournalFuture& future) {
-    if (const Message* message = next(future.position.source, future.position.partition)) {
-      replay(*message, true);
+    const auto message = next(future.position.source, future.position.partition);
+    if (!message) return message.error();
+    if (*message != nullptr) {
+      replay(**message, true);
     } else {
       missing(future.position.source, future.position.offset);
     }
@@ -119,6 +112,12 @@ class Recovery {
 
   Status again(const state::JournalIdle& idle) {
     pump_.replay_idle(idle.source, idle.partition);
+    return {};
+  }
+
+  Status again(state::JournalOrigin& entry) {
+    sources_.erase(entry.source);
+    pump_.replay_origin(entry.source, std::move(entry.origin));
     return {};
   }
 
@@ -137,9 +136,20 @@ class Recovery {
     }
   }
 
-  const Message* next(const SourceId& source, std::int32_t partition) {
-    const auto found = sources_.find(source);
-    return found == sources_.end() || gone_.contains(source) ? nullptr : found->second->next(partition);
+  /// Null: there is none any more.
+  Result<const Message*> next(const SourceId& source, std::int32_t partition) {
+    if (gone_.contains(source)) return nullptr;
+    auto found = sources_.find(source);
+    if (found == sources_.end()) {
+      std::unique_ptr<adapters::OpenedSource> opened = open_(source);
+      if (!opened || !opened->source->replayable()) return nullptr;
+      if (const std::string origin = pump_.origin(source); !origin.empty()) opened->source->go_on_in(origin, true);
+      auto rereading = std::make_unique<Rereading>(std::move(opened));
+      if (Status started = rereading->start(pump_.position(source)); !started)
+        return std::move(started).error().within("source " + source.name());
+      found = sources_.emplace(source, std::move(rereading)).first;
+    }
+    return found->second->next(partition);
   }
 
   void missing(const SourceId& source, std::int64_t through) {
@@ -152,6 +162,7 @@ class Recovery {
   }
 
   Pump& pump_;
+  const OpenSource& open_;
   const std::function<Status(std::vector<state::RuleText>)>& reload_;
   std::map<SourceId, std::unique_ptr<Rereading>> sources_;
   std::set<SourceId> gone_;
@@ -160,16 +171,13 @@ class Recovery {
 
 }  // namespace
 
-Result<Recovered> recover(state::StateBackend& backend, std::uint64_t behind, Pump& pump,
-                          std::vector<std::unique_ptr<adapters::OpenedSource>> sources,
+Result<Recovered> recover(state::StateBackend& backend, std::uint64_t behind, Pump& pump, const OpenSource& open,
                           const std::function<Status(std::vector<state::RuleText>)>& reload) {
-  Recovery recovery(pump, reload);
-  bool started = false;
+  Recovery recovery(pump, open, reload);
   while (true) {
     auto records = state::read_journal(backend, behind);
     if (!records) return std::move(records).error();
     if (records->empty()) break;
-    if (!std::exchange(started, true)) CEPD_TRY(recovery.start(std::move(sources)));
     behind = records->back().sequence;
     for (state::JournalRecord& record : *records) CEPD_TRY(recovery.apply(std::move(record)));
   }

@@ -20,12 +20,13 @@ struct Recovered {
   std::uint64_t missing = 0;   ///< messages' runs that their source does not have any more
 };
 
-/// Runs the journal's entries behind number `behind` through `pump`, which was restored from the checkpoint. `sources`
-/// are new ones, of the same configuration; those that can be read again are started where the checkpoint stands and
-/// stopped at the end. `reload` puts the rules of a journal entry in place. Errors: kCorrupt; those of the backend; of
-/// a source that cannot be started; of `reload`.
-Result<Recovered> recover(state::StateBackend& backend, std::uint64_t behind, Pump& pump,
-                          std::vector<std::unique_ptr<adapters::OpenedSource>> sources,
+using OpenSource = std::function<std::unique_ptr<adapters::OpenedSource>(const SourceId&)>;
+
+/// Runs the journal's entries behind number `behind` through `pump`, which was restored from the checkpoint. `open`
+/// makes a new source as the configuration has it, null where it has none of that name; those that can be read again
+/// are started where the pump stands, once more in each file they went on to, and stopped. `reload` puts the rules of a
+/// journal entry in place. Errors: kCorrupt; those of the backend; of a source that cannot be started; of `reload`.
+Result<Recovered> recover(state::StateBackend& backend, std::uint64_t behind, Pump& pump, const OpenSource& open,
                           const std::function<Status(std::vector<state::RuleText>)>& reload);
 
 }  // namespace cepd::app

@@ -9,7 +9,7 @@ namespace cepd::state {
 namespace {
 
 // Kinds of entries on disk. They never change; the variant's order may.
-constexpr std::uint8_t kMessage = 1, kTook = 2, kFuture = 3, kIdle = 4, kAdvance = 5, kReload = 6;
+constexpr std::uint8_t kMessage = 1, kTook = 2, kFuture = 3, kIdle = 4, kAdvance = 5, kReload = 6, kOrigin = 8;
 // Flags of a message.
 constexpr std::uint8_t kTooLong = 1, kDroppedAsFuture = 2;
 
@@ -42,6 +42,11 @@ void write(Writer& out, const JournalEntry& entry) {
                    out.byte(kIdle);
                    out.text(idle.source.name());
                    out.signed_number(idle.partition);
+                 },
+                 [&](const JournalOrigin& origin) {
+                   out.byte(kOrigin);
+                   out.text(origin.source.name());
+                   out.text(origin.origin);
                  },
                  [&](const JournalAdvance& advance) {
                    out.byte(kAdvance);
@@ -83,6 +88,12 @@ JournalEntry read_entry(Reader& in) {
       idle.source = SourceId(in.text());
       idle.partition = static_cast<std::int32_t>(in.signed_number());
       return idle;
+    }
+    case kOrigin: {
+      JournalOrigin origin;
+      origin.source = SourceId(in.text());
+      origin.origin = in.text();
+      return origin;
     }
     case kAdvance:
       return JournalAdvance{in.time()};

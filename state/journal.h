@@ -45,6 +45,12 @@ struct JournalIdle {
   std::int32_t partition = 0;
   bool operator==(const JournalIdle&) const = default;
 };
+/// The next message of the source comes from another file than those before (adapters: Message::origin).
+struct JournalOrigin {
+  SourceId source;
+  std::string origin;
+  bool operator==(const JournalOrigin&) const = default;
+};
 /// The clock moved the watermark, all partitions being idle.
 struct JournalAdvance {
   EventTime watermark{};
@@ -62,7 +68,7 @@ struct JournalReload {
 };
 
 using JournalEntry =
-    std::variant<JournalMessage, JournalTook, JournalFuture, JournalIdle, JournalAdvance, JournalReload>;
+    std::variant<JournalMessage, JournalTook, JournalFuture, JournalIdle, JournalOrigin, JournalAdvance, JournalReload>;
 
 struct JournalRecord {
   std::uint64_t sequence = 0;  ///< from 1, without gaps

@@ -224,6 +224,89 @@ TEST_CASE("file source: following resumes, and sees that the file is a new one b
   CHECK(take(queue, 1) == Texts{"2:c"});
 }
 
+namespace {
+
+/// What a source reads that goes on behind line `resume` of the file `origin`: `count` messages, and the last origin
+/// that came with one.
+struct GoneOn {
+  Texts texts;
+  std::string origin;
+};
+GoneOn go_on(const TemporaryFile& file, bool follow, std::int64_t resume, const std::string& origin, std::size_t count,
+             bool alone = false) {
+  MessageQueue queue(20, 1 << 20);
+  FileSource source("f", {.path = file.path(), .follow = follow});
+  source.go_on_in(origin, alone);
+  REQUIRE(source.start(queue, resume < 0 ? std::nullopt : std::optional(resume)).has_value());
+  GoneOn got;
+  std::vector<Message> messages;
+  while (messages.size() < count && queue.pop(messages, count - messages.size(), 20s) > 0) {
+  }
+  for (const Message& message : messages) {
+    got.texts.push_back(std::to_string(message.position.offset) + ":" + message.bytes);
+    if (message.origin) got.origin = *message.origin;
+  }
+  const auto settled = [&] { return source.finished() || source.status().starts_with("waiting"); };
+  while (!settled()) std::this_thread::yield();
+  CHECK(queue.size() == 0);
+  return got;
+}
+
+}  // namespace
+
+TEST_CASE("file source: goes on in the file that was read before, whatever its name is now") {
+  for (const bool follow : {false, true}) {
+    CAPTURE(follow);
+    const TemporaryFile file("\na\nb\n");
+    const std::string first = go_on(file, follow, -1, "", 2).origin;
+    REQUIRE_FALSE(first.empty());
+    CHECK(go_on(file, follow, 1, first, 1).texts == Texts{"2:b"});
+    CHECK(go_on(file, follow, 1, first, 1).origin.empty());
+    file.rename_away();
+    file.append_to_renamed("c\n");
+    file.append("d\ne\n");
+    const GoneOn next = go_on(file, follow, 1, first, 4);
+    CHECK(next.texts == Texts{"2:b", "3:c", "4:d", "5:e"});
+    // With fewer lines than were read, and with more.
+    CHECK(go_on(file, follow, 4, next.origin, 1).texts == Texts{"5:e"});
+    file.append("f\ng\nh\ni\n");
+    CHECK(go_on(file, follow, 4, next.origin, 5).texts == Texts{"5:e", "6:f", "7:g", "8:h", "9:i"});
+    CHECK(go_on(file, follow, 1, first, 2, true).texts == Texts{"2:b", "3:c"});
+  }
+}
+
+TEST_CASE("file source: a file that takes the place of the one that was read is read from its beginning") {
+  for (const bool follow : {false, true}) {
+    CAPTURE(follow);
+    const TemporaryFile file("a\nb\nc\n");
+    const std::string origin = go_on(file, follow, -1, "", 3).origin;
+    // Truncated in place, and longer again than it was.
+    file.overwrite("d\ne\nf\ng\n");
+    const GoneOn next = go_on(file, follow, 2, origin, 4);
+    CHECK(next.texts == Texts{"3:d", "4:e", "5:f", "6:g"});
+    CHECK(go_on(file, follow, 4, next.origin, 2).texts == Texts{"5:f", "6:g"});
+    CHECK(go_on(file, follow, 2, origin, 0, true).texts.empty());
+    // A copy has another inode and the same beginning.
+    std::filesystem::copy_file(file.path(), file.path() + ".copy");
+    std::filesystem::rename(file.path() + ".copy", file.path());
+    CHECK(go_on(file, follow, 4, next.origin, 2).texts == Texts{"5:f", "6:g"});
+  }
+}
+
+TEST_CASE("file source: of two files that begin alike it goes on in the one it was in") {
+  const TemporaryFile file("a\nb\n");
+  const std::string origin = go_on(file, true, -1, "", 2).origin;
+  file.rename_away();
+  file.append("a\nx\ny\n");
+  CHECK(go_on(file, true, 0, origin, 4).texts == Texts{"1:b", "2:a", "3:x", "4:y"});
+}
+
+TEST_CASE("file source: what does not say which file it was is not heeded") {
+  const TemporaryFile file("a\nb\n");
+  for (const char* text : {"x", "1 2 3", "1 2 5000 4", "1 2 3 4 5"})
+    CHECK(go_on(file, true, 0, text, 1).texts == Texts{"1:b"});
+}
+
 TEST_CASE("stdin source: lines to the end, counted on from where it was") {
   int ends[2];
   REQUIRE(::pipe(ends) == 0);

@@ -122,6 +122,25 @@ class Restart(CepdTest):
         self.wait_lines("pairs.jsonl", 1, daemon)
         self.assertEqual(daemon.end(), 0)
 
+    def test_rotated_file_before_and_while_away(self):
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            daemon = self.run_daemon()
+            base = self.count
+            self.send(daemon, *(("a", base + i, i) for i in range(5)))
+            (self.directory / "events.jsonl").rename(self.directory / f"events.jsonl.{base}")
+            self.send(daemon, *(("a", base + i, i) for i in range(5, 8)))
+            daemon.end(how)
+            # More lines than the file before had, and once more another file.
+            self.append(*(("a", base + i, i) for i in range(8, 20)))
+            (self.directory / "events.jsonl").rename(self.directory / f"events.jsonl.{base + 1}")
+            self.append(("a", base + 20, 20))
+            daemon = self.run_daemon()
+            self.send(daemon, ("b", base + 21, 20))
+            self.assertEqual(daemon.end(), 0)
+        offsets = [line["match"]["events"]["e"][0]["offset"] for line in json_lines(self.directory / "out/seen.jsonl")]
+        self.assertEqual(offsets, list(range(self.count)))
+        self.assertEqual(json_lines(self.directory / "out/dead_letter.jsonl"), [])
+
     def test_other_rules_after_a_kill_read_other_fields(self):
         # What is done once more from the journal is under way when the new rules come: their fields come in another order.
         out = self.directory / "out/fields.jsonl"

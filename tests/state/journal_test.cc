@@ -22,6 +22,7 @@ std::vector<JournalEntry> one_of_each() {
       JournalTook{kFile, -1, 123'456'789'012},
       JournalFuture{{kFile, 2, 9}},
       JournalIdle{kFile, std::numeric_limits<std::int32_t>::max()},
+      JournalOrigin{kFile, "100 7 20 99"},
       JournalAdvance{kNow},
       JournalReload{{{"a.rules", "RULE a"}, {"empty.rules", ""}}},
       JournalReload{},
