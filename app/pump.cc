@@ -176,8 +176,9 @@ void Pump::tick() {
   Micros longest_delay{0};
   for (auto& [id, partition] : partitions_) {
     const auto source = sources_.find(id.first);
-    if (source == sources_.end()) continue;  // of an earlier configuration
-    if (!partition.idle && now - partition.last_input >= source->second.settings.idle_after) {
+    // Of an earlier configuration: nothing comes from it any more.
+    const bool gone = source == sources_.end();
+    if (!partition.idle && (gone || now - partition.last_input >= source->second.settings.idle_after)) {
       partition.idle = true;
       engine_.set_idle(id.first, id.second);
       writer_->idle(id.first, id.second);

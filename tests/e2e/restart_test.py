@@ -141,6 +141,21 @@ class Restart(CepdTest):
         self.assertEqual(offsets, list(range(self.count)))
         self.assertEqual(json_lines(self.directory / "out/dead_letter.jsonl"), [])
 
+    def test_source_that_is_gone_from_the_configuration_holds_no_time_back(self):
+        two = {"input": self.follow(idle_after="1d"), "more": self.follow("more.jsonl", idle_after="1d")}
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            self.configure(sources=two)
+            base = 100 * self.count
+            daemon = self.run_daemon()
+            self.append(("a", base, 1))
+            self.events({"type": "x", "ts": base, "k": 1}, name="more.jsonl")
+            self.wait_lines("seen.jsonl", self.count, daemon)
+            daemon.end(how)
+            self.configure(sources={"input": two["input"]})
+            daemon = self.run_daemon()
+            self.send(daemon, ("b", base + 1, 1))
+            self.assertEqual(daemon.end(), 0)
+
     def test_other_rules_after_a_kill_read_other_fields(self):
         # What is done once more from the journal is under way when the new rules come: their fields come in another order.
         out = self.directory / "out/fields.jsonl"
