@@ -1,7 +1,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <iostream>
+#include <limits>
 
 #include "app/commands.h"
 #include "base/diagnostic.h"
@@ -129,6 +131,7 @@ int run(int argc, char** argv) {
   add_state(*state_cli, state, "verify", "Read everything and say whether it is what was stored");
   add_state(*state_cli, state, "rollback", "Go back to a checkpoint: state, positions, journal position and outbox")
       ->add_option("checkpoint", state.checkpoint, "Its number")
+      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()))
       ->type_name("N")
       ->required();
   add_state(*state_cli, state, "export", "Write all of it to a file that any machine reads")

@@ -82,7 +82,8 @@ class State(CepdTest):
 
     def test_wrong_use(self):
         for arguments in ([], ["list"], ["list", "--config", "a", "--directory", "b"], ["rollback", "--directory", "b"],
-                          ["rollback", "x", "--directory", "b"], ["export", "--directory", "b"],
+                          ["rollback", "x", "--directory", "b"],
+                          ["rollback", "-1", "--directory", "b"], ["export", "--directory", "b"],
                           ["forget", "--directory", "b"]):
             with self.subTest(" ".join(arguments)):
                 self.assertEqual(self.cepd("state", *arguments).returncode, 2)
