@@ -5,7 +5,8 @@
 
 The daemon is killed with SIGKILL at random times and at random fault points (base/fault.h), and started again each time.
 In some lives its commits fail with ENOSPC or EIO, or its clock jumps. After some kills the last commit is torn as by a
-power cut (torn.py). Rules come, go and change, and the file that the `file` action writes is renamed now and then.
+power cut (torn.py). Rules come, go and change, and the file that the `file` action writes is renamed now and then. Of the file scenario the
+input is rotated wherever the rules are about to change.
 
 file, http: the base is a run that is never killed, with the same input, and the same changes of the rules at the same
 places of the input. The file, in order, what a real HTTP receiver got, by idempotency key, and the dead letters must be
@@ -72,6 +73,8 @@ def feed(run, lines, steps, quota, options):
         if '"mark"' in part[-1]:
             number = json.loads(part[-1])["n"]
             run.wait(lambda: number in run.receiver.marks, "a mark was not handled")
+            if run.sources == ["file"]:
+                run.rotate_input()
             run.change_rules(next(steps))
             run.reload()
         elif quota.share < 1:

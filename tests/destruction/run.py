@@ -81,7 +81,7 @@ class Run:
         self.input = self.directory / "events.jsonl"
         self.input.touch()
         self.port, self.broker = free_port(), None
-        self.process, self.rotated, self.starts = None, 0, 0
+        self.process, self.rotated, self.inputs, self.starts = None, 0, 0, 0
         self.lock = threading.RLock()  # around what ends or begins a life
         atexit.register(self.abandon)
 
@@ -194,6 +194,11 @@ class Run:
             (self.directory / "out/actions.jsonl").rename(self.directory / f"out/actions.jsonl.{self.rotated}")
         except FileNotFoundError:
             self.rotated -= 1
+
+    def rotate_input(self):
+        """Only where all of it was taken, so that cepd misses at most one rotation while it is away."""
+        self.inputs += 1
+        self.input.rename(self.directory / f"events.jsonl.{self.inputs}")
 
     def change_rules(self, step):
         for name, text in step.items():

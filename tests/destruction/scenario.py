@@ -64,5 +64,9 @@ def rule_steps(count, seed, rules):
                 None, "RULE extra KEY k MATCH b AS x THEN c AS y WITHIN 20s EMIT k, y.n AS n DO file(), webhook(n: y.n)\n"))
         if chance.random() < 0.5:
             step["other.rules"] = chance.choice((None, "RULE other SHADOW KEY k MATCH a THEN c WITHIN 20s\n"))
+        if chance.random() < 0.5:
+            # Read first, so that events have their fields in another order.
+            step["above.rules"] = chance.choice((
+                None, "RULE above SHADOW KEY n MATCH a AS x THEN b[k = x.k] WITHIN 5s\n"))
         steps.append(step or {"all.rules": f"# step {number}\n{rules}"})
     return steps
