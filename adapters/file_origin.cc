@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <sstream>
+#include <utility>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -35,6 +36,18 @@ std::string beginning(int fd, std::size_t size) {
   }
   bytes.resize(have);
   return bytes;
+}
+
+/// Calls `visit` for the regular files of the directory that `path` is in.
+template <class Visit>
+void each_beside(const std::string& path, const Visit& visit) {
+  const fs::path directory = fs::path(path).parent_path();
+  std::error_code failed;
+  for (fs::directory_iterator at(directory.empty() ? "." : directory, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    std::error_code unknown;
+    if (at->is_regular_file(unknown)) visit(*at);
+  }
 }
 
 enum class Likeness : unsigned char { kNone, kBeginning, kSame };
@@ -86,14 +99,25 @@ std::optional<FoundFile> find_file(const std::string& path, const FileOrigin& or
     found = FoundFile{std::move(file), has_name};
   };
   look_at(path, true);
-  std::error_code failed;
-  const fs::path directory = fs::path(path).parent_path();
-  for (fs::directory_iterator at(directory.empty() ? "." : directory, failed), end; !failed && at != end;
-       at.increment(failed)) {
-    if (best == Likeness::kSame) break;
-    std::error_code unknown;
-    if (at->is_regular_file(unknown)) look_at(at->path().string(), false);
-  }
+  each_beside(path, [&](const fs::directory_entry& each) {
+    if (best != Likeness::kSame) look_at(each.path().string(), false);
+  });
+  return found;
+}
+
+std::vector<std::string> written_since(const std::string& path, int fd) {
+  std::vector<std::string> found;
+  struct stat known {};
+  if (::fstat(fd, &known) != 0) return found;
+  const std::string name = fs::path(path).filename().string();
+  each_beside(path, [&](const fs::directory_entry& each) {
+    const std::string file = each.path().filename().string();
+    struct stat about {};
+    if (file == name || !file.starts_with(name) || ::stat(each.path().c_str(), &about) != 0) return;
+    const auto when = [](const struct stat& of) { return std::pair(of.st_mtim.tv_sec, of.st_mtim.tv_nsec); };
+    if (about.st_ino != known.st_ino && when(about) > when(known)) found.push_back(each.path().string());
+  });
+  std::sort(found.begin(), found.end());
   return found;
 }
 

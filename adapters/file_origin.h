@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "adapters/stop_signal.h"
 
@@ -33,5 +34,9 @@ struct FoundFile {
 
 /// The file where it is now: `path`, or another name in that directory. None when it is not there any more.
 std::optional<FoundFile> find_file(const std::string& path, const FileOrigin& origin);
+
+/// Files beside `path`, with names that begin with its name, that were written to after the open file `fd` was and are
+/// neither of the two: what was rotated in between, or copies.
+std::vector<std::string> written_since(const std::string& path, int fd);
 
 }  // namespace cepd::adapters

@@ -165,6 +165,12 @@ std::optional<FoundFile> FileSource::find_again(std::int64_t skip_through) const
         "behind number {} are not read",
         id_.name(), options_.path, skip_through);
   }
+  if (found && !found->has_name && !alone_) {
+    for (const std::string& file : written_since(options_.path, found->file.get())) {
+      spdlog::error("source {}: {} was written after the file that was read last, and is not read: was it rotated too?",
+                    id_.name(), file);
+    }
+  }
   return found;
 }
 

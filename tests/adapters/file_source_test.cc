@@ -1,6 +1,7 @@
 #include "adapters/file_source.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -299,6 +300,21 @@ TEST_CASE("file source: of two files that begin alike it goes on in the one it w
   file.rename_away();
   file.append("a\nx\ny\n");
   CHECK(go_on(file, true, 0, origin, 4).texts == Texts{"1:b", "2:a", "3:x", "4:y"});
+}
+
+TEST_CASE("file source: files that were rotated in between are told of") {
+  const TemporaryFile file("a\n");
+  const std::string path = file.path();
+  file.rename_away();
+  std::ofstream(path + ".2") << "b\n";
+  std::ofstream(path + ".3") << "c\n";
+  file.append("d\n");
+  const auto now = std::filesystem::last_write_time(path);
+  std::filesystem::last_write_time(path + ".3", now - 3s);
+  std::filesystem::last_write_time(path + ".1", now - 2s);
+  std::filesystem::last_write_time(path + ".2", now - 1s);
+  const cepd::adapters::FileDescriptor last(::open((path + ".1").c_str(), O_RDONLY));
+  CHECK(cepd::adapters::written_since(path, last.get()) == Texts{path + ".2"});
 }
 
 TEST_CASE("file source: what does not say which file it was is not heeded") {
