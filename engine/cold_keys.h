@@ -4,7 +4,6 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "base/time.h"
@@ -24,10 +23,8 @@ class ColdKeys {
   /// It is in memory now.
   void take(std::uint64_t key);
 
-  std::optional<EventTime> earliest() const {
-    if (heap_.empty()) return std::nullopt;
-    return heap_.front().due;
-  }
+  /// kMaxTime: nothing of any.
+  EventTime earliest() const { return heap_.empty() ? kMaxTime : heap_.front().due; }
   /// The one that earliest() is about. Requires that there is one.
   std::uint64_t first() const { return heap_.front().key; }
 

@@ -14,7 +14,16 @@ constexpr std::size_t kFewGone = 64;
 
 }  // namespace
 
+EventTime DueQueue::find_earliest() const {
+  EventTime earliest = heap_.empty() ? kMaxTime : heap_.front().time;
+  for (const Line& line : lines_) {
+    if (!line.empty()) earliest = std::min(earliest, line.front().time);
+  }
+  return earliest;
+}
+
 void DueQueue::add(const Entry& entry) {
+  earliest_ = std::min(earliest_, entry.time);
   for (std::uint32_t i = 0; i < kLines; ++i) {
     if (i == lines_.size()) lines_.emplace_back();
     Line& line = lines_[i];
@@ -30,6 +39,7 @@ void DueQueue::add(const Entry& entry) {
 }
 
 void DueQueue::erase(KeyPart& key) {
+  const bool first = entry_of(key).time == earliest_;
   const std::uint32_t in = line_of(key);
   if (in == kLines) {
     heap_.erase(key.due_slot & kSlotMask, [](const Entry& placed, std::size_t slot) {
@@ -44,6 +54,7 @@ void DueQueue::erase(KeyPart& key) {
     if (line.gone > kFewGone && 2 * line.gone > line.entries.size()) tidy(in);
   }
   key.due_slot = UINT32_MAX;
+  if (first) earliest_ = find_earliest();
 }
 
 /// Forgets those that are gone.

@@ -27,14 +27,8 @@ class DueQueue {
 
   /// How many entries it has, those that are gone and not forgotten yet included.
   std::size_t size() const;
-  std::optional<EventTime> earliest() const {
-    const Entry* first = heap_.empty() ? nullptr : &heap_.front();
-    for (const Line& line : lines_) {
-      if (!line.empty() && (first == nullptr || line.front().before(*first))) first = &line.front();
-    }
-    if (first == nullptr) return std::nullopt;
-    return first->time;
-  }
+  /// kMaxTime: there is none.
+  EventTime earliest() const { return earliest_; }
   /// Takes what is due at the earliest time on `level`, in the order of owners and then of keys. Requires that
   /// those of lower levels at that time are taken; that of higher levels stays because what the lower ones make may
   /// still end it. The span holds until the next call.
@@ -73,8 +67,10 @@ class DueQueue {
   }
   void add(const Entry& entry);
   void erase(KeyPart& key);
+  EventTime find_earliest() const;
   void tidy(std::uint32_t number);
 
+  EventTime earliest_ = kMaxTime;  // asked for at every event
   std::vector<KeyPart*> taken_;
   std::vector<Line> lines_;
   SlotHeap<Entry> heap_;  // each key knows its slot

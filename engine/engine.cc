@@ -107,21 +107,18 @@ void Engine::Impl::handle_by_level(EventPtr event) {
   for (std::uint32_t level = 1; level < top_level; ++level) handle_derived(level);
 }
 
-std::optional<EventTime> Engine::Impl::earliest_due() const {
-  std::optional<EventTime> earliest;
-  for (const Lane& lane : lanes) {
-    if (const auto due = lane.earliest(); due && (!earliest || *due < *earliest)) earliest = due;
-  }
+EventTime Engine::Impl::earliest_due() const {
+  EventTime earliest = kMaxTime;
+  for (const Lane& lane : lanes) earliest = std::min(earliest, lane.earliest());
   return earliest;
 }
 
-/// Everything that falls due before `limit`; at the end of time everything. Level by level: what a deadline makes is
+/// Everything that falls due before `limit`. Level by level: what a deadline makes is
 /// handled before the deadlines of higher levels at the same time.
 void Engine::Impl::fire_due(EventTime limit) {
-  while (const auto earliest = earliest_due()) {
-    if (*earliest >= limit && limit != kMaxTime) return;
+  for (EventTime earliest = earliest_due(); earliest < limit; earliest = earliest_due()) {
     for (std::uint32_t level = 1; level <= top_level; ++level) {
-      for (Lane& lane : lanes) lane.fire(*earliest, level, 0);
+      for (Lane& lane : lanes) lane.fire(earliest, level, 0);
       report();
       handle_derived(level);
     }

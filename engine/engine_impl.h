@@ -96,7 +96,7 @@ struct Engine::Impl {
   std::vector<LaneMatch> work(LaneThreads& of, std::size_t index, const LaneBatch& batch);
   // Rules read what others make: one place of the total order after the other, level by level.
   void handle_by_level(EventPtr event);
-  std::optional<EventTime> earliest_due() const;
+  EventTime earliest_due() const;
   void fire_due(EventTime limit);
   void handle_derived(std::uint32_t level);
   void give(EventPtr event, const nfa::TypeDispatch& dispatch);

@@ -72,6 +72,7 @@ KeyPart* KeyEntry::find(std::uint32_t owner) const {
 }
 
 std::span<const KeyEntry::OfOwner> KeyEntry::prefixes() const {
+  if (parts_.empty() || parts_.back().owner < KeyPart::kPrefix) return {};
   const auto first = place_of(parts_, KeyPart::kPrefix) - parts_.begin();
   return parts().subspan(static_cast<std::size_t>(first));
 }

@@ -180,10 +180,7 @@ void Lane::fire(EventTime now, std::uint32_t level, std::uint64_t step) {
 }
 
 void Lane::fire_before(EventTime limit, std::uint64_t step) {
-  while (const auto earliest = this->earliest()) {
-    if (*earliest >= limit && limit != kMaxTime) return;
-    fire(*earliest, 1, step);
-  }
+  while (earliest() < limit) fire(earliest(), 1, step);
 }
 
 // ---- state ----

@@ -63,13 +63,11 @@ class Lane {
 
   /// Offers the event to the rules that it can do something to. Requires every earlier deadline fired.
   void give(const EventPtr& event, const nfa::TypeDispatch& dispatch, std::uint64_t step);
-  std::optional<EventTime> earliest() const {
-    const auto here = due_.earliest(), stored = cold_.earliest();
-    return here && stored ? std::min(*here, *stored) : here ? here : stored;
-  }
+  /// When something falls due next; kMaxTime: never.
+  EventTime earliest() const { return std::min(due_.earliest(), cold_.earliest()); }
   /// What falls due at `now` in rules of `level`. Requires that nothing is due earlier, and nothing of lower levels.
   void fire(EventTime now, std::uint32_t level, std::uint64_t step);
-  /// All that falls due before `limit` (kMaxTime: everything), for rule sets of one level.
+  /// All that falls due before `limit`, for rule sets of one level.
   void fire_before(EventTime limit, std::uint64_t step);
 
   /// The matches since the last call.

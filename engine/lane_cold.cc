@@ -50,7 +50,7 @@ KeyEntry* Lane::find_key(std::uint32_t table, const KeyProbe& probe, EventTime n
 }
 
 void Lane::load_due(EventTime now) {
-  for (auto earliest = cold_.earliest(); earliest && *earliest <= now; earliest = cold_.earliest()) {
+  while (cold_.earliest() <= now) {
     must(load(cold_.first(), now));
   }
 }
