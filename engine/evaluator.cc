@@ -54,7 +54,8 @@ bool Evaluator::accepts(plan::ElementId element, const Run& run, Step& step) {
   if (tests_ != nullptr) {
     const nfa::ElementTest& test = tests_[index];
     if (test.number != nullptr) {
-      if (const auto known = test.number->holds(step.event(), run.bound)) return *known;
+      const auto known = test.number->holds(step.event(), run.bound, run.tallies, network_.fields(), step.scratch);
+      if (known) return *known;
     } else if (test.shared != nfa::ElementTest::kAlone) {
       return step.outcomes.holds(test.shared, rule_.elements[index].test, step.event(), network_.fields(), step.scratch,
                                  errors_);

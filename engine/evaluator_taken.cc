@@ -56,6 +56,7 @@ void Evaluator::turn_groups(Run& run, const nfa::Edge& edge, EventTime time) con
 
 /// What conditions ahead may read of the run, which was in state `from`, with the event.
 void Evaluator::note_bound(Run& run, nfa::StateId from, const Take& take, const EventPtr& event) const {
+  run.tallies.changed();
   bool read = true;
   if (sets()) {
     const nfa::LookBack::AtState& ahead = ahead_of(run);

@@ -183,6 +183,14 @@ Value Tallies::aggregate(const dsl::plan::Aggregate& node, std::span<const Bound
   return running->tally.value(errors);
 }
 
+Value Tallies::number(const dsl::plan::Expr& of, const Scope& scope, Arena& scratch) {
+  const auto known = std::find_if(numbers_.begin(), numbers_.end(), [&](const Number& each) { return each.of == &of; });
+  if (known != numbers_.end()) return known->value;
+  EvalErrors errors;
+  const Value value = evaluate(of, scope, scratch, errors);
+  return numbers_.emplace_back(Number{&of, value.is_number() && errors.count == 0 ? value : Value::null()}).value;
+}
+
 const Tallies::Ends& Tallies::ends(dsl::plan::ElementId element, std::span<const Bound> bound) {
   auto of = std::find_if(ends_.begin(), ends_.end(), [&](const Ends& each) { return each.element == element; });
   if (of == ends_.end()) of = ends_.insert(of, {element});

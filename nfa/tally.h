@@ -105,6 +105,11 @@ class Tallies {
                   EvalErrors& errors);
   const Event* first(dsl::plan::ElementId element, std::span<const Bound> bound) { return ends(element, bound).first; }
   const Event* last(dsl::plan::ElementId element, std::span<const Bound> bound) { return ends(element, bound).last; }
+  /// What the expression, which reads nothing but `scope.bound`, comes to; null: that is no number, or an error.
+  /// Evaluated once until changed().
+  Value number(const dsl::plan::Expr& of, const Scope& scope, Arena& scratch);
+  /// An event was bound.
+  void changed() { numbers_.clear(); }
   /// How many events it has looked at.
   std::uint64_t visited() const { return visited_; }
 
@@ -123,10 +128,15 @@ class Tallies {
     const Event* last = nullptr;
     std::uint64_t through = 0;
   };
+  struct Number {
+    const dsl::plan::Expr* of;
+    Value value;
+  };
   const Ends& ends(dsl::plan::ElementId element, std::span<const Bound> bound);
   template <class Visit>
   void catch_up(std::uint64_t& through, dsl::plan::ElementId element, std::span<const Bound> bound, const Visit& visit);
 
+  boost::container::small_vector<Number, 1, PoolAllocator<Number>> numbers_;
   std::vector<Running, PoolAllocator<Running>> running_;
   std::vector<Ends, PoolAllocator<Ends>> ends_;
   std::uint64_t visited_ = 0;
@@ -144,6 +154,10 @@ class OwnTallies {
     return *this;
   }
   void forget() { tallies_.reset(); }
+  /// After one more event was bound.
+  void changed() {
+    if (tallies_ != nullptr) tallies_->changed();
+  }
   Tallies& get() {
     if (tallies_ == nullptr) tallies_ = std::make_unique<Tallies>();
     return *tallies_;

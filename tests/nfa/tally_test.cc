@@ -111,6 +111,26 @@ TEST_CASE("tally: a longer list costs a look at it no more") {
   }
 }
 
+TEST_CASE("tally: a number stays until an event is bound, what is no number is left to the evaluation") {
+  Growing list;
+  const auto number = [&](const plan::ExprPtr& of) {
+    return show(list.kept.get().number(*of, list.with_tallies(), list.scratch));
+  };
+  const plan::ExprPtr sum = aggregate_of(list, AggregateKind::kSum), least = aggregate_of(list, AggregateKind::kMin);
+  list.grow(0, Value::integer(3));
+  CHECK(number(sum) == "int 3");
+  CHECK(number(least) == "int 3");
+  list.grow(0, Value::integer(2));
+  CHECK(number(sum) == "int 3");
+  list.kept.changed();
+  CHECK(number(sum) == "int 5");
+  CHECK(number(least) == "int 2");
+  list.grow(0, Value::string("x"));
+  list.kept.changed();
+  CHECK(number(sum) == "null");
+  CHECK(number(least) == "null");
+}
+
 TEST_CASE("tally: a copy goes its own way") {
   Growing list;
   const plan::ExprPtr sum = aggregate_of(list, AggregateKind::kSum);
