@@ -12,6 +12,7 @@
 #include "adapters/field_trie.h"
 #include "adapters/json_numbers.h"
 #include "adapters/json_values.h"
+#include "adapters/record_text.h"
 
 namespace cepd::adapters {
 namespace {
@@ -197,6 +198,15 @@ DecodeError error_of(simdjson::error_code code) {
   }
 }
 
+std::string_view no_value_hint(const Message& message) {
+  return message.parts && message.parts->no_value ? "a record without a value: " : "";
+}
+
+DecodeError no_record_time(const Message& message) {
+  if (!message.parts || !message.parts->time) return {DropReason::kNoTime, "the record has no header with its time"};
+  return {DropReason::kNoTime, "the record's header with its time is neither a number in range nor an RFC 3339 time"};
+}
+
 DecodeError overlong_number() {
   return {DropReason::kBadNumber, "a number has more than " + std::to_string(kMaxDigits) + " digits"};
 }
@@ -213,6 +223,8 @@ struct JsonDecoder::Impl {
   Finder header;  // slot 0 the type, 1 the time
   TypeReaders readers;
   EventDraft draft;
+  std::string_view read_text;      // what the last decode() has read
+  std::string scratch;             // where it had to be made
   std::vector<std::string> texts;  // by slot: of the draft's fields that are not text of the message
 
   /// The document lives in `parser` until the next call.
@@ -285,24 +297,33 @@ std::variant<EventPtr, DecodeError> JsonDecoder::decode(const Message& message, 
   const DecoderOptions& options = impl_->options;
   if (message.too_long) return DecodeError{DropReason::kTooLong, "longer than the source's limit"};
   simdjson::dom::object object;
-  if (auto error = impl_->parse(message.bytes, object)) return *std::move(error);
+  impl_->read_text = event_text(message, options.key_field, impl_->scratch);
+  if (auto error = impl_->parse(impl_->read_text, object)) return *std::move(error);
   const Found& header = impl_->header.find(object);
 
   std::string_view type;
-  if (options.type_from_topic) {
+  if (options.type_from_record) {
+    if (!message.parts || !message.parts->type || message.parts->type->empty())
+      return DecodeError{DropReason::kNoType, "the record has no header with its type"};
+    type = *message.parts->type;
+  } else if (options.type_from_topic) {
     type = std::string_view(message.topic).substr(message.topic.rfind('/') + 1);
     if (type.empty()) return DecodeError{DropReason::kNoType, "the topic's last level is empty"};
   } else {
     if (is_null(header[0]) || header[0]->get(type) != simdjson::SUCCESS || type.empty()) {
       return DecodeError{
           DropReason::kNoType,
-          "field " + to_string(options.type_field) + ": expected the type, got " +
+          "field " + to_string(options.type_field) + ": expected the type, got " + std::string(no_value_hint(message)) +
               (header[0] && header[0]->is_string() ? "an empty string" : std::string(name_of(header[0])))};
     }
   }
-  const auto time = is_null(header[1]) ? std::nullopt : time_of(*header[1], options.time_unit);
+  const auto time = options.time_from_record ? record_time(message, options.time_unit)
+                    : is_null(header[1])     ? std::nullopt
+                                             : time_of(*header[1], options.time_unit);
+  if (!time && options.time_from_record) return no_record_time(message);
   if (!time) {
     std::string detail = "field " + to_string(options.time_field) + ": expected the time, got ";
+    detail += no_value_hint(message);
     detail += name_of(header[1]);
     if (header[1] && header[1]->is_number()) detail += " out of range";
     if (header[1] && header[1]->is_string()) detail += " that is no RFC 3339 time";
@@ -313,9 +334,11 @@ std::variant<EventPtr, DecodeError> JsonDecoder::decode(const Message& message, 
   draft.time = *time;
   draft.position = message.position;
   if (auto error = impl_->read_fields(type, object, plan)) return *std::move(error);
-  draft.raw = options.keep_raw ? std::string_view(message.bytes) : std::string_view{};
+  draft.raw = options.keep_raw ? impl_->read_text : std::string_view{};
   return draft.build();
 }
+
+std::string_view JsonDecoder::text() const { return impl_->read_text; }
 
 EventPtr JsonDecoder::decode_again(const Event& event, std::string_view type, const FieldPlan& plan) {
   simdjson::dom::object object;

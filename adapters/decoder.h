@@ -24,6 +24,9 @@ struct DecoderOptions {
   FieldPath time_field = FieldPath::of("ts");
   TimeUnit time_unit = TimeUnit::kMillis;  ///< of numeric times; strings are RFC 3339
   bool type_from_topic = false;            ///< the last level of the MQTT topic is the type
+  bool type_from_record = false;           ///< it is RecordParts::type
+  bool time_from_record = false;           ///< it is RecordParts::time or RecordParts::when
+  std::string key_field;                   ///< that the record's key stands for where the value does not name it
   bool keep_raw = false;                   ///< fill Event::raw()
 };
 
@@ -42,6 +45,10 @@ class JsonDecoder {
   /// Numeric times with a fraction are cut to microseconds towards the past; times outside 64-bit microseconds are
   /// kNoTime.
   std::variant<EventPtr, DecodeError> decode(const Message& message, const FieldPlan& plan);
+
+  /// The text that the last decode() has read: the message's bytes, with what was put in from the record's key. Until
+  /// the next call.
+  std::string_view text() const;
 
   /// An event of type `type` already decoded, read again from its raw() by a newer plan; without raw() it keeps its
   /// fields.

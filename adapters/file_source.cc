@@ -132,7 +132,7 @@ FileSource::~FileSource() {
   if (thread_.joinable()) stop();
 }
 
-Status FileSource::start(MessageQueue& queue, std::optional<std::int64_t> resume) {
+Status FileSource::start(MessageQueue& queue, const Positions& taken) {
   struct stat about {};
   if (::stat(options_.path.c_str(), &about) != 0) {
     if (!options_.follow || errno != ENOENT) return error(Errc::kIo, options_.path + ": " + std::strerror(errno));
@@ -142,7 +142,7 @@ Status FileSource::start(MessageQueue& queue, std::optional<std::int64_t> resume
     return error(Errc::kIo, options_.path + ": " + std::strerror(errno));
   }
   state_ = State::kReading;
-  const std::int64_t skip_through = resume.value_or(-1);
+  const std::int64_t skip_through = last_taken(taken, id_);
   thread_ = std::thread([this, &queue, skip_through] {
     options_.follow && !alone_ ? follow(queue, skip_through) : read_whole(queue, skip_through);
   });

@@ -1,7 +1,7 @@
 #pragma once
 /// JSON lines from a file. The offset of a message is the 0-based number of its line; blank lines count too.
 ///
-/// One thread reads and waits while the queue is full. Whole: from the first line (or the one after `resume`) to the
+/// One thread reads and waits while the queue is full. Whole: from the first line (or the one after the last that was taken) to the
 /// end, of which a last line without '\n' is part. Follow: then waits for more; only lines with their '\n' are taken.
 /// A file renamed away is read to its end, then the new one of that name from its beginning, as soon as something is in
 /// it; a file that got shorter is read from its beginning again. Line numbers go on counting through both. On a resume
@@ -29,7 +29,7 @@ class FileSource final : public Source {
   FileSource(std::string name, FileSourceOptions options);
   ~FileSource() override;
 
-  Status start(MessageQueue& queue, std::optional<std::int64_t> resume) override;
+  Status start(MessageQueue& queue, const Positions& taken) override;
   void go_on_in(const std::string& origin, bool alone) override;
   void stop() override;
   bool finished() const override { return state_ == State::kFinished; }

@@ -197,10 +197,10 @@ HttpSource::~HttpSource() {
   if (impl_->thread.joinable()) stop();
 }
 
-Status HttpSource::start(MessageQueue& queue, std::optional<std::int64_t> resume) {
+Status HttpSource::start(MessageQueue& queue, const Positions& taken) {
   Impl& impl = *impl_;
   impl.queue = &queue;
-  impl.next = resume.value_or(-1) + 1;
+  impl.next = last_taken(taken, impl.id) + 1;
   httplib::Server& server = impl.server;
   server.Post("/events", [&impl](const httplib::Request& request, httplib::Response& response,
                                  const httplib::ContentReader& read) { impl.receive(request, response, read); });

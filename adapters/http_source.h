@@ -33,7 +33,7 @@ class HttpSource final : public Source {
   HttpSource(std::string name, HttpSourceOptions options);
   ~HttpSource() override;
 
-  Status start(MessageQueue& queue, std::optional<std::int64_t> resume) override;
+  Status start(MessageQueue& queue, const Positions& taken) override;
   void stop() override;
   std::string status() const override;
   SourceId id() const override;

@@ -69,6 +69,22 @@ bool MessageQueue::push(Message message) {
   return true;
 }
 
+std::size_t MessageQueue::push_some(std::span<Message> batch, std::chrono::milliseconds wait) {
+  if (batch.empty()) return 0;
+  std::size_t count = 0;
+  {
+    std::unique_lock lock(mutex_);
+    room_.wait_for(lock, wait, [&] { return closed_ || fits(1, size_of(batch.front())); });
+    if (closed_) return 0;
+    for (; count < batch.size() && fits(1, size_of(batch[count])); ++count) {
+      bytes_ += size_of(batch[count]);
+      messages_.push_back(std::move(batch[count]));
+    }
+  }
+  if (count > 0) filled_.notify_one();
+  return count;
+}
+
 std::size_t MessageQueue::pop(std::vector<Message>& out, std::size_t max, std::chrono::milliseconds wait) {
   std::size_t count = 0;
   {

@@ -238,10 +238,10 @@ MqttSource::~MqttSource() {
   if (impl_ && impl_->thread.joinable()) stop();
 }
 
-Status MqttSource::start(MessageQueue& queue, std::optional<std::int64_t> resume) {
+Status MqttSource::start(MessageQueue& queue, const Positions& taken) {
   Impl& impl = *impl_;
   impl.queue = &queue;
-  impl.next = resume.value_or(-1) + 1;
+  impl.next = last_taken(taken, impl.id) + 1;
   const auto on_lost = [&impl] {
     const std::lock_guard lock(impl.mutex);
     impl.lost = true;

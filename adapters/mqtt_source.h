@@ -45,7 +45,7 @@ class MqttSource final : public Source {
   MqttSource(std::string name, MqttSourceOptions options);
   ~MqttSource() override;
 
-  Status start(MessageQueue& queue, std::optional<std::int64_t> resume) override;
+  Status start(MessageQueue& queue, const Positions& taken) override;
   void stop() override;
   std::string status() const override;
   SourceId id() const override;

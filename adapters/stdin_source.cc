@@ -42,9 +42,9 @@ StdinSource::~StdinSource() {
   if (thread_.joinable()) stop();
 }
 
-Status StdinSource::start(MessageQueue& queue, std::optional<std::int64_t> resume) {
+Status StdinSource::start(MessageQueue& queue, const Positions& taken) {
   state_ = State::kReading;
-  thread_ = std::thread([this, &queue, next = resume.value_or(-1) + 1] { state_ = read(queue, next); });
+  thread_ = std::thread([this, &queue, next = last_taken(taken, id_) + 1] { state_ = read(queue, next); });
   return {};
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// JSON lines from standard input, to its end. Cannot be replayed: offsets only go on counting from `resume`.
+/// JSON lines from standard input, to its end. Cannot be replayed: offsets only go on counting.
 /// One thread reads and waits while the queue is full.
 
 #include <atomic>
@@ -17,7 +17,7 @@ class StdinSource final : public Source {
   StdinSource(std::string name, std::size_t max_line, int fd = 0);
   ~StdinSource() override;
 
-  Status start(MessageQueue& queue, std::optional<std::int64_t> resume) override;
+  Status start(MessageQueue& queue, const Positions& taken) override;
   void stop() override;
   bool finished() const override { return state_ == State::kFinished; }
   bool bounded() const override { return true; }

@@ -18,8 +18,14 @@ constexpr std::size_t kForgotten = 512;
 
 }  // namespace
 
-Checkpointer::Checkpointer(Parts parts, Options options, const Clock& clock, std::function<void()> alive)
-    : to_(parts), options_(options), clock_(clock), alive_(std::move(alive)), last_(clock.steady()) {}
+Checkpointer::Checkpointer(Parts parts, Options options, const Clock& clock, std::function<void()> alive,
+                           std::function<void(const Positions&)> stored)
+    : to_(parts),
+      options_(options),
+      clock_(clock),
+      alive_(std::move(alive)),
+      stored_(std::move(stored)),
+      last_(clock.steady()) {}
 
 void Checkpointer::begin() {
   due_ = under_way();
@@ -48,7 +54,7 @@ void Checkpointer::hand_over() {
 void Checkpointer::finished() {
   number_.reset();
   ended_ = clock_.steady();
-  to_.pump.saved();
+  stored_(to_.pump.saved());
 }
 
 void Checkpointer::tick() {

@@ -33,7 +33,9 @@ class Checkpointer {
     std::size_t memory = 0;  ///< bytes of partial matches and events in memory; 0: any number
   };
   /// `alive` is called while something waits here.
-  Checkpointer(Parts parts, Options options, const Clock& clock, std::function<void()> alive);
+  /// `stored`: what was taken up to these positions is durable for good.
+  Checkpointer(Parts parts, Options options, const Clock& clock, std::function<void()> alive,
+               std::function<void(const Positions&)> stored);
 
   /// The next checkpoint has these rule files.
   void store_rules(std::vector<state::RuleText> files) { unsaved_rules_ = std::move(files); }
@@ -67,6 +69,7 @@ class Checkpointer {
   const Options options_;
   const Clock& clock_;
   std::function<void()> alive_;
+  std::function<void(const Positions&)> stored_;
   std::optional<std::vector<state::RuleText>> unsaved_rules_;
   std::optional<std::uint64_t> number_;  // of the one under way
   bool handing_over_ = false;

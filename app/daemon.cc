@@ -227,9 +227,13 @@ Status Daemon::restore(std::vector<state::RuleText> texts) {
   if (settings_.state.text("backend") == "lmdb")
     when.memory = static_cast<std::size_t>(settings_.state.integer("memory"));
   checkpointer_ = std::make_unique<Checkpointer>(
-      Checkpointer::Parts{*pump_, *writer_, *dead_letter_, *late_, *measures_}, when, clock_, [this] {
+      Checkpointer::Parts{*pump_, *writer_, *dead_letter_, *late_, *measures_}, when, clock_,
+      [this] {
         if (ready_) service_.alive(clock_.steady());
         if (metrics_) metrics_->answer();
+      },
+      [this](const Positions& taken) {
+        for (const auto& source : sources_) source->source->stored(taken);
       });
   if (!as_stored) {
     writer_->reload(texts);
@@ -255,14 +259,23 @@ Status Daemon::start_metrics() {
 }
 
 Status Daemon::start_sources() {
+  const Positions taken = pump_->positions();
   for (const auto& source : sources_) {
     const std::string origin = pump_->origin(source->source->id());
     if (!origin.empty()) source->source->go_on_in(origin, false);
-    if (auto started = source->source->start(*queue_, pump_->position(source->source->id())); !started) {
+    if (auto started = source->source->start(*queue_, taken); !started) {
       return std::move(started).error().within("source " + source->settings.name);
     }
   }
   return {};
+}
+
+std::set<SourceId> Daemon::sources_away() const {
+  std::set<SourceId> away;
+  for (const auto& each : sources_) {
+    if (each->source->away()) away.insert(each->source->id());
+  }
+  return away;
 }
 
 bool Daemon::sources_finished() const {
@@ -317,7 +330,7 @@ Status Daemon::run() {
     if (input_ended && batch_.empty()) break;
     input_ended = false;
     if (signals_.take_reload()) reload();
-    pump_->tick();
+    pump_->tick(sources_away());
     writer_->commit(false);
     checkpointer_->tick();
   }

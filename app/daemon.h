@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ class Daemon {
   void reload();
   ReloadOutcome try_reload();
   bool sources_finished() const;
+  std::set<SourceId> sources_away() const;
   void take_messages(std::chrono::milliseconds wait);
   void stop_sources();
   Status stop(bool input_ended);

@@ -74,6 +74,12 @@ void GroupWriter::origin(const SourceId& source, const std::string& origin) {
   has_entries_ = true;
 }
 
+void GroupWriter::begins(const SourcePosition& next) {
+  append_open();
+  append(state::JournalBegins{next.source, next.partition, next.offset});
+  has_entries_ = true;
+}
+
 void GroupWriter::advance(EventTime watermark) {
   append_run();
   advance_ = watermark;

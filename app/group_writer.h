@@ -47,6 +47,7 @@ class GroupWriter {
   void idle(const SourceId& source, std::int32_t partition);
   /// The next message that was taken is the first one from there.
   void origin(const SourceId& source, const std::string& origin);
+  void begins(const SourcePosition& next);
   /// Is only stored together with something else: as long as nothing came of it, it may as well happen again later.
   void advance(EventTime watermark);
   void reload(std::vector<state::RuleText> files);

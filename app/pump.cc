@@ -39,7 +39,6 @@ Pump::Pump(std::shared_ptr<const nfa::Network> network, engine::EngineOptions op
                }}) {
   for (adapters::SourceSettings& settings : sources) {
     const SourceId id(settings.name);
-    engine_.set_max_delay(id, settings.max_delay);
     auto decoder = std::make_unique<adapters::JsonDecoder>(settings.decoder);
     sources_.emplace(id, SourceState{std::move(settings), std::move(decoder)});
   }
@@ -55,6 +54,17 @@ std::string Pump::late_detail(const Event& event, DropReason reason) const {
          "such events";
 }
 
+Pump::SourceState* Pump::source_of(const SourceId& id) {
+  const auto [part, is_new] = parts_.try_emplace(id);
+  if (is_new) {
+    if (const auto whole = sources_.find(adapters::whole_of(id)); whole != sources_.end()) {
+      part->second = &whole->second;
+      engine_.set_max_delay(id, whole->second.settings.max_delay);
+    }
+  }
+  return part->second;
+}
+
 void Pump::report(const engine::MatchView& view) {
   tally_.count(view);
   for (state::OutboxRecord& record : action_calls(*view.take())) {
@@ -64,9 +74,9 @@ void Pump::report(const engine::MatchView& view) {
 }
 
 EventPtr Pump::decode_again(const Event& event, std::string_view type) {
-  const auto source = sources_.find(event.position.source);
+  const SourceState* source = source_of(event.position.source);
   // Of a source that an earlier configuration had: any decoder reads JSON, and the type and time are known.
-  adapters::JsonDecoder& decoder = source != sources_.end() ? *source->second.decoder : any_decoder_;
+  adapters::JsonDecoder& decoder = source != nullptr ? *source->decoder : any_decoder_;
   return decoder.decode_again(event, type, engine_.network().fields());
 }
 
@@ -81,7 +91,9 @@ Result<engine::Engine::Restored> Pump::restore(std::uint64_t outbox_next) {
     PartitionState restored;
     restored.position = offset;
     restored.origin = origin;
-    partitions_[{SourceId(key.substr(sizeof(std::uint64_t))), partition}] = restored;
+    const SourceId source(key.substr(sizeof(std::uint64_t)));
+    source_of(source);  // so that the engine knows its max_delay
+    partitions_[{source, partition}] = restored;
     return {};
   }));
   CEPD_TRY(sinks_.outbox->load(backend_, outbox_next));
@@ -95,10 +107,10 @@ Result<engine::Engine::Restored> Pump::restore(std::uint64_t outbox_next) {
   return restored;
 }
 
-std::optional<std::int64_t> Pump::position(const SourceId& source) const {
-  const auto it = partitions_.find({source, 0});
-  if (it == partitions_.end() || it->second.position < 0) return std::nullopt;
-  return it->second.position;
+Positions Pump::positions() const {
+  Positions positions;
+  for (const auto& [id, partition] : partitions_) positions.emplace(id, partition.position);
+  return positions;
 }
 
 std::string Pump::origin(const SourceId& source) const {
@@ -108,31 +120,41 @@ std::string Pump::origin(const SourceId& source) const {
 
 void Pump::take(const adapters::Message& message) {
   fault(FaultPoint::kTake);
-  if (message.origin) {
-    partitions_[{message.position.source, message.position.partition}].origin = *message.origin;
-    writer_->origin(message.position.source, *message.origin);
+  const SourcePosition& position = message.position;
+  if (message.kind == adapters::MessageKind::kBegins) {
+    begins(position);
+    return writer_->begins(position);
   }
-  SourceState& source = source_of(message.position.source);
-  reached(message.position);
+  if (message.kind == adapters::MessageKind::kQuiet) {
+    // Where it has become quiet by itself nothing has to be said.
+    if (!partitions_[{position.source, position.partition}].idle) idle({position.source, position.partition});
+    return;
+  }
+  if (message.origin) {
+    partitions_[{position.source, position.partition}].origin = *message.origin;
+    writer_->origin(position.source, *message.origin);
+  }
+  SourceState& source = *source_of(position.source);
+  reached(position);
   EventPtr event = decode(source, message);
   // One bad clock must not make the whole fleet late.
   const bool future = event && event->time > saturating_add(clock_.now(), source.settings.max_future);
   writer_->took(message, source.settings.replayable, future);
   if (!event) return;
   if (future) return drop_future(*event, message);
-  push(std::move(event), message);
+  push(std::move(event), source.decoder->text());
 }
 
 bool Pump::replay(const adapters::Message& message, bool future) {
-  const auto source = sources_.find(message.position.source);
-  if (source == sources_.end()) return false;
+  SourceState* source = source_of(message.position.source);
+  if (source == nullptr) return false;
   reached(message.position);
-  EventPtr event = decode(source->second, message);
+  EventPtr event = decode(*source, message);
   if (!event) return true;
   if (future) {
     drop_future(*event, message);
   } else {
-    push(std::move(event), message);
+    push(std::move(event), source->decoder->text());
   }
   return true;
 }
@@ -140,6 +162,23 @@ bool Pump::replay(const adapters::Message& message, bool future) {
 void Pump::replay_idle(const SourceId& source, std::int32_t partition) {
   partitions_[{source, partition}].idle = true;
   engine_.set_idle(source, partition);
+}
+
+void Pump::replay_begins(const SourcePosition& next) { begins(next); }
+
+void Pump::begins(const SourcePosition& next) {
+  source_of(next.source);
+  PartitionState& partition = partitions_[{next.source, next.partition}];
+  partition.position = next.offset - 1;
+  partition.last_input = clock_.steady();
+  partition.idle = false;
+  engine_.set_awake(next.source, next.partition);
+}
+
+void Pump::idle(const PartitionId& id) {
+  partitions_[id].idle = true;
+  engine_.set_idle(id.first, id.second);
+  writer_->idle(id.first, id.second);
 }
 
 void Pump::reached(const SourcePosition& position) {
@@ -164,25 +203,22 @@ void Pump::drop_future(const Event& event, const adapters::Message& message) {
                           message.bytes);
 }
 
-void Pump::push(EventPtr event, const adapters::Message& message) {
+void Pump::push(EventPtr event, std::string_view text) {
   if (const auto warning = made_types_.from_source(engine_.network(), event->type)) spdlog::warn("{}", *warning);
-  engine_.push(std::move(event), message.bytes);
+  engine_.push(std::move(event), text);
   settled_ = false;
 }
 
-void Pump::tick() {
+void Pump::tick(const std::set<SourceId>& away) {
   const auto now = taken_ = clock_.steady();
-  bool all_idle = true;
+  bool all_idle = away.empty();
   Micros longest_delay{0};
   for (auto& [id, partition] : partitions_) {
-    const auto source = sources_.find(id.first);
+    const SourceState* source = source_of(id.first);
     // Of an earlier configuration: nothing comes from it any more.
-    const bool gone = source == sources_.end();
-    if (!partition.idle && (gone || now - partition.last_input >= source->second.settings.idle_after)) {
-      partition.idle = true;
-      engine_.set_idle(id.first, id.second);
-      writer_->idle(id.first, id.second);
-    }
+    const bool gone = source == nullptr;
+    if (away.contains(adapters::whole_of(id.first))) partition.last_input = now;
+    if (!partition.idle && (gone || now - partition.last_input >= source->settings.idle_after)) idle(id);
     all_idle = all_idle && partition.idle;
   }
   for (const auto& [id, source] : sources_) {
@@ -199,10 +235,11 @@ void Pump::tick() {
 state::WriteBatch Pump::begin_save() {
   state::WriteBatch batch;
   engine_.begin_save();
-  for (const auto& [id, partition] : partitions_) {
+  saved_positions_ = positions();
+  for (const auto& [id, position] : saved_positions_) {
     state::Writer record;
-    record.signed_number(partition.position);
-    if (!partition.origin.empty()) record.text(partition.origin);
+    record.signed_number(position);
+    if (const std::string& origin = partitions_[id].origin; !origin.empty()) record.text(origin);
     batch.put(state::Space::kPositions, position_key(id.first, id.second), record.take());
   }
   return batch;
@@ -220,7 +257,8 @@ std::vector<std::pair<std::string, std::uint64_t>> Pump::messages_by_source() co
   std::map<std::string, std::uint64_t> messages;
   for (const auto& [id, source] : sources_) messages.emplace(id.name(), 0);
   for (const auto& [id, partition] : partitions_) {
-    if (sources_.contains(id.first)) messages[id.first.name()] += partition.messages;
+    const auto part = parts_.find(id.first);
+    if (part != parts_.end() && part->second != nullptr) messages[part->second->settings.name] += partition.messages;
   }
   return {messages.begin(), messages.end()};
 }

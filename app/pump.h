@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,8 +38,8 @@ class Pump {
 
   /// Reads the saved state, and the outbox from call number `outbox_next` on. The counts are for the log.
   Result<engine::Engine::Restored> restore(std::uint64_t outbox_next);
-  /// Offset of the last message of `source` that was taken, in this run or before.
-  std::optional<std::int64_t> position(const SourceId& source) const;
+  /// What was taken, in this run or before, of all sources.
+  Positions positions() const;
 
   /// Of which file that is (adapters: Message::origin); empty where it is none or not known.
   std::string origin(const SourceId& source) const;
@@ -49,6 +50,7 @@ class Pump {
   void replay_origin(const SourceId& source, std::string origin) {
     partitions_[{source, 0}].origin = std::move(origin);
   }
+  void replay_begins(const SourcePosition& next);
   void replay_advance(EventTime watermark) { engine_.advance(watermark); }
 
   /// From now on everything is told to `writer`, which outlives the pump.
@@ -63,8 +65,9 @@ class Pump {
   }
   /// Nothing that was taken is left to be handled, so that the engine's counts need not wait for its lanes.
   bool settled() const { return settled_; }
-  /// Idle partitions and the clock (language.md section 7). Call at least every few hundred milliseconds.
-  void tick();
+  /// Idle partitions and the clock (language.md section 7). Call at least every few hundred milliseconds. Partitions of
+  /// sources that are `away` do not become idle, and the clock does not move time past what they will bring.
+  void tick(const std::set<SourceId>& away = {});
   /// The input has ended for good.
   void finish() { engine_.finish(); }
 
@@ -74,8 +77,11 @@ class Pump {
   state::WriteBatch begin_save();
   bool save_some(state::WriteBatch& batch, std::size_t most_bytes) { return engine_.save_some(batch, most_bytes); }
   Result<std::size_t> drop_strangers() { return engine_.drop_strangers(); }
-  /// What was handed over is durable.
-  void saved() { engine_.saved(); }
+  /// What was handed over is durable. The positions in it.
+  const Positions& saved() {
+    engine_.saved();
+    return saved_positions_;
+  }
   /// Engine::evict(). False without a state that keys can be read from.
   bool evict(std::size_t most_keys) { return engine_.evict(most_keys); }
   /// Returns how many rules kept their partial matches.
@@ -99,14 +105,16 @@ class Pump {
     std::chrono::steady_clock::time_point last_input;
     bool idle = true;
   };
-  using PartitionId = std::pair<SourceId, std::int32_t>;
-
+  void begins(const SourcePosition& next);
+  void idle(const PartitionId& id);
   void reached(const SourcePosition& position);
   /// Null when it is no event: then it is in the dead letters.
   EventPtr decode(SourceState& source, const adapters::Message& message);
   void drop_future(const Event& event, const adapters::Message& message);
-  void push(EventPtr event, const adapters::Message& message);
-  SourceState& source_of(const SourceId& id) { return sources_.at(id); }
+  /// `text`: what it was decoded from.
+  void push(EventPtr event, std::string_view text);
+  /// Of which `id` is the whole or a part; null for one that the configuration does not have.
+  SourceState* source_of(const SourceId& id);
   EventPtr decode_again(const Event& event, std::string_view type);
   std::string late_detail(const Event& event, DropReason reason) const;
   void report(const engine::MatchView& view);
@@ -116,8 +124,10 @@ class Pump {
   state::StateBackend& backend_;
   Sinks sinks_;
   std::map<SourceId, SourceState> sources_;
+  std::map<SourceId, SourceState*> parts_;  ///< what was looked up: wholes, topics, and null for what is not there
   adapters::JsonDecoder any_decoder_{{}};
   std::map<PartitionId, PartitionState> partitions_;
+  Positions saved_positions_;  ///< of the last begin_save()
   std::chrono::steady_clock::time_point started_;
   std::uint64_t messages_ = 0;
   bool settled_ = true;

@@ -21,46 +21,58 @@ constexpr std::chrono::seconds kPatience{10};
 constexpr std::chrono::milliseconds kTick{100};
 constexpr std::size_t kQueueMessages = 4096, kQueueBytes = std::size_t{16} << 20, kBatch = 512;
 
-/// One source that is read again, with a queue of its own: the order between sources is the journal's.
-class Rereading {
+/// A source of one partition that is started again, with a queue of its own.
+class Restarted final : public adapters::Rereader {
  public:
-  explicit Rereading(std::unique_ptr<adapters::OpenedSource> opened) : opened_(std::move(opened)) {}
-  Rereading(const Rereading&) = delete;
-  Rereading& operator=(const Rereading&) = delete;
-  ~Rereading() {
-    if (!started_) return;
+  explicit Restarted(adapters::Source& source) : source_(source) {}
+  Restarted(const Restarted&) = delete;
+  Restarted& operator=(const Restarted&) = delete;
+  ~Restarted() override {
     queue_.close();
-    opened_->source->stop();
+    source_.stop();
   }
 
-  Status start(std::optional<std::int64_t> resume) {
-    started_ = true;
-    return opened_->source->start(queue_, resume);
-  }
+  Status start(const Positions& taken) { return source_.start(queue_, taken); }
 
-  /// The partition's next message, or none when the source has no more. Valid until the next call.
-  const Message* next(std::int32_t partition) {
-    auto& kept = kept_[partition];
+  const Message* next(const PartitionId& /*partition*/, std::int64_t through) override {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    while (kept.empty()) {
-      const bool finished = opened_->source->finished();  // asked before the queue is
+    while (at_ == batch_.size()) {
+      const bool finished = source_.finished();  // asked before the queue is
       batch_.clear();
+      at_ = 0;
       if (queue_.pop(batch_, kBatch, kTick) == 0 && (finished || std::chrono::steady_clock::now() > deadline))
         return nullptr;
-      for (Message& message : batch_) kept_[message.position.partition].push_back(std::move(message));
     }
-    current_ = std::move(kept.front());
-    kept.pop_front();
-    return &current_;
+    if (batch_[at_].position.offset > through) return nullptr;
+    return &batch_[at_++];
   }
 
+  void seek(const PartitionId& /*partition*/, std::int64_t /*next*/) override {}
+
  private:
-  std::unique_ptr<adapters::OpenedSource> opened_;
+  adapters::Source& source_;
   adapters::MessageQueue queue_{kQueueMessages, kQueueBytes};
-  std::map<std::int32_t, std::deque<Message>> kept_;
   std::vector<Message> batch_;
-  Message current_;
-  bool started_ = false;
+  std::size_t at_ = 0;
+};
+
+/// A source that is read again; the order between sources is the journal's.
+struct Rereading {
+  std::unique_ptr<adapters::OpenedSource> opened;
+  std::unique_ptr<adapters::Rereader> reader;  // before the source it goes
+
+  Status start(const Positions& taken) {
+    auto own = opened->source->reread(taken);
+    if (!own) return std::move(own).error();
+    if (*own) {
+      reader = std::move(*own);
+      return {};
+    }
+    auto restarted = std::make_unique<Restarted>(*opened->source);
+    CEPD_TRY(restarted->start(taken));
+    reader = std::move(restarted);
+    return {};
+  }
 };
 
 class Recovery {
@@ -89,7 +101,7 @@ class Recovery {
 
   Status again(const state::JournalTook& took) {
     while (true) {
-      const auto message = next(took.source, took.partition);
+      const auto message = next({took.source, took.partition}, took.through);
       if (!message) return message.error();
       if (*message == nullptr) break;
       replay(**message, false);
@@ -100,12 +112,13 @@ class Recovery {
   }
 
   Status again(const state::JournalFuture& future) {
-    const auto message = next(future.position.source, future.position.partition);
+    const SourcePosition& at = future.position;
+    const auto message = next({at.source, at.partition}, at.offset);
     if (!message) return message.error();
     if (*message != nullptr) {
       replay(**message, true);
     } else {
-      missing(future.position.source, future.position.offset);
+      missing(at.source, at.offset);
     }
     return {};
   }
@@ -118,6 +131,14 @@ class Recovery {
   Status again(state::JournalOrigin& entry) {
     sources_.erase(entry.source);
     pump_.replay_origin(entry.source, std::move(entry.origin));
+    return {};
+  }
+
+  Status again(const state::JournalBegins& begins) {
+    const PartitionId partition{begins.source, begins.partition};
+    pump_.replay_begins({begins.source, begins.partition, begins.next});
+    const auto source = sources_.find(adapters::whole_of(begins.source));
+    if (source != sources_.end()) source->second.reader->seek(partition, begins.next);
     return {};
   }
 
@@ -137,19 +158,20 @@ class Recovery {
   }
 
   /// Null: there is none any more.
-  Result<const Message*> next(const SourceId& source, std::int32_t partition) {
-    if (gone_.contains(source)) return nullptr;
+  Result<const Message*> next(const PartitionId& partition, std::int64_t through) {
+    if (gone_.contains(partition.first)) return nullptr;
+    const SourceId source = adapters::whole_of(partition.first);
     auto found = sources_.find(source);
     if (found == sources_.end()) {
       std::unique_ptr<adapters::OpenedSource> opened = open_(source);
       if (!opened || !opened->source->replayable()) return nullptr;
       if (const std::string origin = pump_.origin(source); !origin.empty()) opened->source->go_on_in(origin, true);
-      auto rereading = std::make_unique<Rereading>(std::move(opened));
-      if (Status started = rereading->start(pump_.position(source)); !started)
+      Rereading rereading{std::move(opened), nullptr};
+      if (Status started = rereading.start(pump_.positions()); !started)
         return std::move(started).error().within("source " + source.name());
       found = sources_.emplace(source, std::move(rereading)).first;
     }
-    return found->second->next(partition);
+    return found->second.reader->next(partition, through);
   }
 
   void missing(const SourceId& source, std::int64_t through) {
@@ -164,7 +186,7 @@ class Recovery {
   Pump& pump_;
   const OpenSource& open_;
   const std::function<Status(std::vector<state::RuleText>)>& reload_;
-  std::map<SourceId, std::unique_ptr<Rereading>> sources_;
+  std::map<SourceId, Rereading> sources_;
   std::set<SourceId> gone_;
   Recovered done_;
 };

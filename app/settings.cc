@@ -152,6 +152,11 @@ std::vector<std::unique_ptr<adapters::OpenedSource>> make_sources(const Settings
     return sources;
   }
   for (const auto& [name, options] : node->fields) {
+    if (name.find('/') != std::string::npos) {
+      diagnostics.push_back(options.problem(Severity::kError, "the name of source " + name + " must not have a slash",
+                                            "in positions it parts a source and its topic"));
+      continue;
+    }
     if (auto source = adapters::open_source(name, options, diagnostics)) sources.push_back(std::move(source));
   }
   return sources;

@@ -193,6 +193,8 @@ void Engine::push(EventPtr event, std::string_view raw) {
 
 void Engine::flush() { impl_->drain(); }
 
+void Engine::set_awake(SourceId source, std::int32_t partition) { impl_->order.set_awake({source, partition}); }
+
 void Engine::set_idle(SourceId source, std::int32_t partition) {
   impl_->order.set_idle({source, partition});
   impl_->drain();

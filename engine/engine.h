@@ -115,6 +115,8 @@ class Engine {
 
   /// The partition does not hold time back until its next event (decided by the clock, outside).
   void set_idle(SourceId source, std::int32_t partition);
+  /// Time waits for the partition's next event, or set_idle() (a partition of which it is known that it will be read).
+  void set_awake(SourceId source, std::int32_t partition);
   /// No event before `watermark` will come from anywhere: time moves although no event does. Going back is ignored.
   void advance(EventTime watermark);
   /// The input has ended: everything waiting is handled, then time goes to its end.

@@ -23,10 +23,7 @@ EventOrder::Partition& EventOrder::partition(const PartitionId& id) {
 
 std::optional<DropReason> EventOrder::offer(EventPtr& event) {
   Partition& from = partition(partition_of(*event));
-  if (from.idle) {
-    from.floor = std::max(from.floor, watermark_);
-    from.idle = false;
-  }
+  wake(from);
   if (event->time < from.watermark()) {
     const bool by_own_events = from.greatest && event->time < saturating_add(*from.greatest, -from.max_delay);
     return by_own_events ? DropReason::kLate : DropReason::kLateAfterIdle;
@@ -93,6 +90,14 @@ void EventOrder::raise_watermark() {
 void EventOrder::set_idle(const PartitionId& id) {
   partition(id).idle = true;
   raise_watermark();
+}
+
+void EventOrder::set_awake(const PartitionId& id) { wake(partition(id)); }
+
+void EventOrder::wake(Partition& partition) const {
+  if (!partition.idle) return;
+  partition.floor = std::max(partition.floor, watermark_);
+  partition.idle = false;
 }
 
 void EventOrder::advance(EventTime watermark) {

@@ -38,6 +38,8 @@ class EventOrder {
   EventPtr next();
 
   void set_idle(const PartitionId& partition);
+  /// It holds time back from now on, although it has sent nothing. One that is awake stays as it is.
+  void set_awake(const PartitionId& partition);
   void advance(EventTime watermark);
   void end() { ended_ = true; }
 
@@ -60,6 +62,7 @@ class EventOrder {
  private:
   bool ready(const Event& event) const;
   void raise_watermark();
+  void wake(Partition& partition) const;
   Partition& partition(const PartitionId& id);
 
   std::map<SourceId, Micros> delays_;

@@ -9,7 +9,7 @@ namespace cepd::state {
 namespace {
 
 // Kinds of entries on disk. They never change; the variant's order may.
-constexpr std::uint8_t kMessage = 1, kTook = 2, kFuture = 3, kIdle = 4, kAdvance = 5, kReload = 6, kOrigin = 8;
+constexpr std::uint8_t kMessage = 1, kTook = 2, kFuture = 3, kIdle = 4, kAdvance = 5, kReload = 6, kBegins = 7, kOrigin = 8;
 // Flags of a message.
 constexpr std::uint8_t kTooLong = 1, kDroppedAsFuture = 2;
 
@@ -47,6 +47,10 @@ void write(Writer& out, const JournalEntry& entry) {
                    out.byte(kOrigin);
                    out.text(origin.source.name());
                    out.text(origin.origin);
+                 },
+                 [&](const JournalBegins& begins) {
+                   out.byte(kBegins);
+                   out.position({begins.source, begins.partition, begins.next});
                  },
                  [&](const JournalAdvance& advance) {
                    out.byte(kAdvance);
@@ -94,6 +98,10 @@ JournalEntry read_entry(Reader& in) {
       origin.source = SourceId(in.text());
       origin.origin = in.text();
       return origin;
+    }
+    case kBegins: {
+      const SourcePosition position = in.position();
+      return JournalBegins{position.source, position.partition, position.offset};
     }
     case kAdvance:
       return JournalAdvance{in.time()};

@@ -51,6 +51,14 @@ struct JournalOrigin {
   std::string origin;
   bool operator==(const JournalOrigin&) const = default;
 };
+/// The partition of a replayable source is read from offset `next` on (for the first time, or after a gap), and time
+/// waits for it until its next message or JournalIdle.
+struct JournalBegins {
+  SourceId source;
+  std::int32_t partition = 0;
+  std::int64_t next = 0;
+  bool operator==(const JournalBegins&) const = default;
+};
 /// The clock moved the watermark, all partitions being idle.
 struct JournalAdvance {
   EventTime watermark{};
@@ -68,7 +76,7 @@ struct JournalReload {
 };
 
 using JournalEntry =
-    std::variant<JournalMessage, JournalTook, JournalFuture, JournalIdle, JournalOrigin, JournalAdvance, JournalReload>;
+    std::variant<JournalMessage, JournalTook, JournalFuture, JournalIdle, JournalBegins, JournalOrigin, JournalAdvance, JournalReload>;
 
 struct JournalRecord {
   std::uint64_t sequence = 0;  ///< from 1, without gaps

@@ -45,12 +45,11 @@ std::vector<std::string> take_all(Source& source, MessageQueue& queue) {
   }
 }
 
-std::vector<std::string> whole(const std::string& text, std::optional<std::int64_t> resume = {},
-                               std::size_t max_line = 1000) {
+std::vector<std::string> whole(const std::string& text, std::int64_t taken = -1, std::size_t max_line = 1000) {
   const TemporaryFile file(text);
   MessageQueue queue(3, 1 << 20);
   FileSource source("f", {.path = file.path(), .max_line = max_line});
-  REQUIRE(source.start(queue, resume).has_value());
+  REQUIRE(source.start(queue, {{{source.id(), 0}, taken}}).has_value());
   auto texts = take_all(source, queue);
   CHECK(source.status() == "finished");
   return texts;
@@ -90,12 +89,12 @@ TEST_CASE("file source: resumes after the line it was at") {
 
 TEST_CASE("file source: of lines over the limit only the beginning is pushed") {
   const std::string ten(10, 'x'), eleven(11, 'y'), huge(3'000'000, 'z');
-  CHECK(whole(ten + "\n" + eleven + "\nb\n", {}, 10) == Texts{"0:" + ten, "1:" + eleven + " too long", "2:b"});
+  CHECK(whole(ten + "\n" + eleven + "\nb\n", -1, 10) == Texts{"0:" + ten, "1:" + eleven + " too long", "2:b"});
   // Over several reads; and as the last one.
   const std::string kept = huge.substr(0, 4096) + " too long";
-  CHECK(whole(huge + "\nb\n" + huge, {}, 1 << 20) == Texts{"0:" + kept, "1:b", "2:" + kept});
+  CHECK(whole(huge + "\nb\n" + huge, -1, 1 << 20) == Texts{"0:" + kept, "1:b", "2:" + kept});
   CHECK(whole(huge + "\nb\n", 0, 1 << 20) == Texts{"1:b"});
-  CHECK(whole(huge + "\n", {}, 3'000'000) == Texts{"0:" + huge});
+  CHECK(whole(huge + "\n", -1, 3'000'000) == Texts{"0:" + huge});
 }
 
 TEST_CASE("file source: many lines through a small queue come whole and in order") {
@@ -208,7 +207,7 @@ TEST_CASE("file source: following resumes, and sees that the file is a new one b
   const auto resumed = [&](std::int64_t at, std::size_t count) {
     MessageQueue queue(10, 1 << 20);
     FileSource source("f", {.path = file.path(), .follow = true});
-    REQUIRE(source.start(queue, at).has_value());
+    REQUIRE(source.start(queue, {{{source.id(), 0}, at}}).has_value());
     return take(queue, count);
   };
   CHECK(resumed(0, 2) == Texts{"1:b", "2:c"});
@@ -219,7 +218,7 @@ TEST_CASE("file source: following resumes, and sees that the file is a new one b
   file.overwrite("a\nb");
   MessageQueue queue(10, 1 << 20);
   FileSource source("f", {.path = file.path(), .follow = true});
-  REQUIRE(source.start(queue, 1).has_value());
+  REQUIRE(source.start(queue, {{{source.id(), 0}, 1}}).has_value());
   while (source.status() != "waiting for lines") std::this_thread::yield();
   file.append("\nc\n");
   CHECK(take(queue, 1) == Texts{"2:c"});
@@ -238,7 +237,7 @@ GoneOn go_on(const TemporaryFile& file, bool follow, std::int64_t resume, const 
   MessageQueue queue(20, 1 << 20);
   FileSource source("f", {.path = file.path(), .follow = follow});
   source.go_on_in(origin, alone);
-  REQUIRE(source.start(queue, resume < 0 ? std::nullopt : std::optional(resume)).has_value());
+  REQUIRE(source.start(queue, {{{source.id(), 0}, resume}}).has_value());
   GoneOn got;
   std::vector<Message> messages;
   while (messages.size() < count && queue.pop(messages, count - messages.size(), 20s) > 0) {
@@ -329,7 +328,7 @@ TEST_CASE("stdin source: lines to the end, counted on from where it was") {
   MessageQueue queue(10, 1 << 20);
   StdinSource source("in", 100, ends[0]);
   CHECK(source.bounded());
-  REQUIRE(source.start(queue, 4).has_value());
+  REQUIRE(source.start(queue, {{{source.id(), 0}, 4}}).has_value());
   REQUIRE(::write(ends[1], "a\n\nb", 4) == 4);
   CHECK(take(queue, 1) == Texts{"5:a"});
   ::close(ends[1]);

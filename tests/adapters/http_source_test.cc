@@ -21,10 +21,9 @@ using Texts = std::vector<std::string>;
 
 /// A source and what stands behind it: here a test that releases what comes through the queue.
 struct Server {
-  explicit Server(std::size_t max_messages = 100, HttpSourceOptions options = {},
-                  std::optional<std::int64_t> resume = {})
+  explicit Server(std::size_t max_messages = 100, HttpSourceOptions options = {}, const cepd::Positions& taken = {})
       : queue(max_messages, 1 << 20), source("web", options) {
-    REQUIRE(source.start(queue, resume).has_value());
+    REQUIRE(source.start(queue, taken).has_value());
     client = std::make_unique<httplib::Client>("127.0.0.1", source.port());
     client->set_keep_alive(true);
   }
@@ -93,7 +92,7 @@ TEST_CASE("http source: one object, also over several lines") {
 }
 
 TEST_CASE("http source: one object a line") {
-  Server server(100, {}, 9);
+  Server server(100, {}, {{{cepd::SourceId("web"), 0}, 9}});
   const std::string body = "{\"a\":1}\n\n  {\"a\":2}\r\nnot json\n{\"a\":3}";
   CHECK(server.post(body, "application/x-ndjson")->body == "{\"accepted\":4}\n");
   CHECK(server.take() == Texts{R"(10:{"a":1})", R"(11:{"a":2})", "12:not json", R"(13:{"a":3})"});
@@ -182,7 +181,7 @@ TEST_CASE("http source: 503 when it takes too long, and the events stay taken") 
 }
 
 TEST_CASE("http source: says what was taken") {
-  Server server(100, {}, 9);
+  Server server(100, {}, {{{cepd::SourceId("web"), 0}, 9}});
   CHECK(server.client->Get("/events")->body == "{\"next\":10}\n");
   CHECK(server.post("[{},{}]")->status == 200);
   CHECK(server.client->Get("/events")->body == "{\"next\":12}\n");

@@ -144,3 +144,19 @@ TEST_CASE("message queue: several producers, none lost") {
   for (const auto& m : out) in_order &= m.position.offset == next[static_cast<std::size_t>(m.position.partition)]++;
   CHECK(in_order);
 }
+
+TEST_CASE("message queue: the beginning of a batch is taken as far as it fits") {
+  MessageQueue queue(3, 1 << 20);
+  std::vector<Message> batch(5);
+  for (std::size_t i = 0; i < batch.size(); ++i) batch[i].position.offset = static_cast<std::int64_t>(i);
+  CHECK(queue.push_some(batch, 0ms) == 3);
+  CHECK(queue.push_some(std::span(batch).subspan(3), 0ms) == 0);
+  std::vector<Message> got;
+  CHECK(queue.pop(got, 2, 0ms) == 2);
+  CHECK(queue.push_some(std::span(batch).subspan(3), 0ms) == 2);
+  CHECK(queue.pop(got, 10, 0ms) == 3);
+  for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i].position.offset == static_cast<std::int64_t>(i));
+  CHECK(queue.push_some({}, 0ms) == 0);
+  queue.close();
+  CHECK(queue.push_some(batch, 0ms) == 0);
+}

@@ -104,7 +104,7 @@ TEST_CASE("mqtt source: messages of matching topics with topic, payload and coun
       options.clean_start = true;
       MqttSource source("shop", options);
       CHECK(source.status() == "waiting for broker");
-      REQUIRE(source.start(queue, 41).has_value());
+      REQUIRE(source.start(queue, {{{source.id(), 0}, 41}}).has_value());
       REQUIRE(connected(source));
       publish(broker, "shop/1/cart", {"a"});
       publish(broker, "shop/1/2/cart", {"no"});
@@ -133,7 +133,7 @@ TEST_CASE("mqtt source: too long payloads are cut and marked") {
   auto options = options_for(broker, "long");
   options.max_message = 10'000;
   MqttSource source("shop", options);
-  REQUIRE(source.start(queue, std::nullopt).has_value());
+  REQUIRE(source.start(queue, {}).has_value());
   REQUIRE(connected(source));
   publish(broker, "shop/a", {std::string(10'000, 'x')});
   publish(broker, "shop/a", {std::string(10'001, 'y')});
@@ -151,7 +151,7 @@ TEST_CASE("mqtt source: a broker that is away at the start is waited for") {
   Mosquitto broker;
   MessageQueue queue(100, 1 << 20);
   MqttSource source("shop", options_for(broker, "away"));
-  REQUIRE(source.start(queue, std::nullopt).has_value());
+  REQUIRE(source.start(queue, {}).has_value());
   CHECK(source.status() == "waiting for broker");
   REQUIRE(broker.start());
   REQUIRE(connected(source));
@@ -169,7 +169,7 @@ TEST_CASE("mqtt source: goes on after the broker was killed and started again") 
     auto options = options_for(broker, "restart");
     options.version_5 = version_5;
     MqttSource source("shop", options);
-    REQUIRE(source.start(queue, std::nullopt).has_value());
+    REQUIRE(source.start(queue, {}).has_value());
     REQUIRE(connected(source));
     publish(broker, "shop/a", {"1"});
     CHECK(take(queue, 1).size() == 1);
@@ -199,14 +199,14 @@ TEST_CASE("mqtt source: the broker keeps what comes while a session is away, unl
       {
         MessageQueue queue(100, 1 << 20);
         MqttSource source("shop", options);
-        REQUIRE(source.start(queue, std::nullopt).has_value());
+        REQUIRE(source.start(queue, {}).has_value());
         REQUIRE(connected(source));
         source.stop();
       }
       publish(broker, "shop/a", {"while away"});
       MessageQueue queue(100, 1 << 20);
       MqttSource source("shop", options);
-      REQUIRE(source.start(queue, std::nullopt).has_value());
+      REQUIRE(source.start(queue, {}).has_value());
       // What was kept comes before the answer to the subscription, which waits until it is stored.
       std::vector<Message> got;
       CHECK(eventually([&] {
@@ -234,7 +234,7 @@ TEST_CASE("mqtt source: the broker gets its acknowledgement when the message is 
     auto options = options_for(broker, name);
     options.qos = qos;
     MqttSource source("shop", options);
-    REQUIRE(source.start(queue, std::nullopt).has_value());
+    REQUIRE(source.start(queue, {}).has_value());
     REQUIRE(connected(source));
     publish(broker, "shop/a", {"1", "2", "3"}, "-q 2");
     const auto acknowledged = [&] {
@@ -261,7 +261,7 @@ TEST_CASE("mqtt source: many messages in order through a small queue, some of Qo
     auto options = options_for(broker, "full" + std::to_string(qos));
     options.qos = qos;
     MqttSource source("shop", options);
-    REQUIRE(source.start(queue, std::nullopt).has_value());
+    REQUIRE(source.start(queue, {}).has_value());
     REQUIRE(connected(source));
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < kCount; ++i) texts.push_back(std::to_string(i));
@@ -293,7 +293,7 @@ TEST_CASE("mqtt source: stopped while messages come, the next session has what t
     {
       MessageQueue queue(2, 1 << 20);
       MqttSource source("shop", options);
-      REQUIRE(source.start(queue, std::nullopt).has_value());
+      REQUIRE(source.start(queue, {}).has_value());
       REQUIRE(connected(source));
       publish(broker, "shop/a", texts);
       while (all.size() < 10) store(queue, all, 1, 10ms);
@@ -302,7 +302,7 @@ TEST_CASE("mqtt source: stopped while messages come, the next session has what t
     }
     MessageQueue queue(1000, 1 << 20);
     MqttSource source("shop", options);
-    REQUIRE(source.start(queue, all.back().position.offset).has_value());
+    REQUIRE(source.start(queue, {{{source.id(), 0}, all.back().position.offset}}).has_value());
     // Nothing is missing. What the broker had sent ahead when the connection ended (it sends up to 20) may come twice:
     // the acknowledgements that it had not read by then are lost with the connection.
     std::set<std::string> seen;
@@ -329,14 +329,14 @@ TEST_CASE("mqtt source: a stop leaves a message that does not become durable to 
   {
     MessageQueue queue(100, 1 << 20);
     MqttSource source("shop", options);
-    REQUIRE(source.start(queue, std::nullopt).has_value());
+    REQUIRE(source.start(queue, {}).has_value());
     REQUIRE(connected(source));
   }
   publish(broker, "shop/a", {"1"});
   MessageQueue queue(100, 1 << 20);
   {
     MqttSource source("shop", options);
-    REQUIRE(source.start(queue, std::nullopt).has_value());
+    REQUIRE(source.start(queue, {}).has_value());
     REQUIRE(eventually([&] { return queue.size() == 1; }));
     CHECK(source.status() == "waiting for broker");
     source.stop();
@@ -355,7 +355,7 @@ TEST_CASE("mqtt source: stops when the queue was closed while a message waited f
   auto options = options_for(broker, "closed");
   options.qos = 0;
   MqttSource source("shop", options);
-  REQUIRE(source.start(queue, std::nullopt).has_value());
+  REQUIRE(source.start(queue, {}).has_value());
   REQUIRE(connected(source));
   publish(broker, "shop/a", {"1", "2", "3"});
   CHECK(eventually([&] { return queue.size() == 1; }));
@@ -376,13 +376,13 @@ TEST_CASE("mqtt source: user and password") {
   options.password = "wrong";
   {
     MqttSource source("shop", options);
-    REQUIRE(source.start(queue, std::nullopt).has_value());
+    REQUIRE(source.start(queue, {}).has_value());
     CHECK(eventually([&] { return count_of(broker.log(), "not authorised") >= 2; }));
     CHECK(source.status() == "waiting for broker");
   }
   options.password = "right";
   MqttSource source("shop", options);
-  REQUIRE(source.start(queue, std::nullopt).has_value());
+  REQUIRE(source.start(queue, {}).has_value());
   REQUIRE(connected(source));
   publish(broker, "shop/a", {"1"}, "-q 1 -u cepd -P right");
   CHECK(take(queue, 1).size() == 1);
@@ -407,13 +407,13 @@ TEST_CASE("mqtt source: TLS with certificates of both sides, and no connection t
   const std::size_t before = count_of(broker.log(), "New connection");
   {
     MqttSource source("shop", options);  // the system knows no such authority
-    REQUIRE(source.start(queue, std::nullopt).has_value());
+    REQUIRE(source.start(queue, {}).has_value());
     CHECK(eventually([&] { return count_of(broker.log(), "New connection") >= before + 2; }));
     CHECK(source.status() == "waiting for broker");
   }
   options.ca_file = ca;
   MqttSource source("shop", options);
-  REQUIRE(source.start(queue, std::nullopt).has_value());
+  REQUIRE(source.start(queue, {}).has_value());
   REQUIRE(connected(source));
   publish(broker, "shop/a", {"1"}, "-q 1 --cafile " + ca + " --cert " + certificate + " --key " + key);
   CHECK(take(queue, 1).size() == 1);
@@ -426,7 +426,7 @@ TEST_CASE("mqtt source: stopping while the broker is away") {
   options.client_id = "never";
   MessageQueue queue(1, 1);
   MqttSource source("shop", options);
-  REQUIRE(source.start(queue, std::nullopt).has_value());
+  REQUIRE(source.start(queue, {}).has_value());
   source.stop();
   CHECK(source.status() == "waiting for broker");
 }

@@ -156,3 +156,20 @@ TEST_CASE("order: what was saved is put back") {
   CHECK(offer(again, event_at(15, "a", 3)) == "");
   CHECK(ready(again) == Offsets{1, 0});
 }
+
+TEST_CASE("order: a partition that is awake holds time back before its first event") {
+  EventOrder order;
+  order.set_awake({SourceId("a"), 0});
+  order.set_awake({SourceId("a"), 1});
+  CHECK(offer(order, event_at(100, "a", 0, 1)) == "");
+  CHECK(ready(order).empty());
+  CHECK(offer(order, event_at(10, "a", 1, 0)) == "");
+  CHECK(ready(order) == Offsets{1});
+  order.set_idle({SourceId("a"), 0});
+  CHECK(ready(order) == Offsets{0});
+  // From now on the engine's watermark bounds it; being told once more changes nothing.
+  order.set_awake({SourceId("a"), 0});
+  CHECK(offer(order, event_at(99, "a", 2, 0)) == "late_after_idle");
+  order.set_awake({SourceId("a"), 0});
+  CHECK(order.watermark() == event_time_us(100));
+}

@@ -23,6 +23,7 @@ std::vector<JournalEntry> one_of_each() {
       JournalFuture{{kFile, 2, 9}},
       JournalIdle{kFile, std::numeric_limits<std::int32_t>::max()},
       JournalOrigin{kFile, "100 7 20 99"},
+      JournalBegins{kFile, 3, std::numeric_limits<std::int64_t>::max()},
       JournalAdvance{kNow},
       JournalReload{{{"a.rules", "RULE a"}, {"empty.rules", ""}}},
       JournalReload{},

@@ -1,0 +1,22 @@
+#pragma once
+/// Kafka records as the JSON text that the decoder reads.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "adapters/source.h"
+#include "base/time.h"
+
+namespace cepd::adapters {
+
+/// The message's bytes; where the record's key stands for `key_field`, an object with that member in front, which one
+/// of the value's own replaces; for a tombstone {"<key_field>":"<key>","__deleted":true}. Points into `message` or into
+/// `scratch`.
+std::string_view event_text(const Message& message, std::string_view key_field, std::string& scratch);
+
+/// Of the header or the record's own; nothing when there is none, or it is no number of `unit` in range and no RFC 3339
+/// time.
+std::optional<EventTime> record_time(const Message& message, TimeUnit unit);
+
+}  // namespace cepd::adapters
