@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/debezium.h"
 #include "adapters/field_trie.h"
 #include "adapters/json_numbers.h"
 #include "adapters/json_values.h"
@@ -224,6 +225,7 @@ struct JsonDecoder::Impl {
   TypeReaders readers;
   EventDraft draft;
   std::string_view read_text;      // what the last decode() has read
+  std::string unwrapped;           // the event of an envelope
   std::string scratch;             // where it had to be made
   std::vector<std::string> texts;  // by slot: of the draft's fields that are not text of the message
 
@@ -297,7 +299,17 @@ std::variant<EventPtr, DecodeError> JsonDecoder::decode(const Message& message, 
   const DecoderOptions& options = impl_->options;
   if (message.too_long) return DecodeError{DropReason::kTooLong, "longer than the source's limit"};
   simdjson::dom::object object;
-  impl_->read_text = event_text(message, options.key_field, impl_->scratch);
+  std::string_view value = message.bytes;
+  if (options.debezium && !(message.parts && message.parts->no_value)) {
+    auto made = debezium_event(value);
+    if (!made) {
+      if (auto error = impl_->parse(value, object)) return *std::move(error);
+      return DecodeError{DropReason::kSchema, "expected a Debezium envelope with op and, for it, before or after"};
+    }
+    impl_->unwrapped = *std::move(made);
+    value = impl_->unwrapped;
+  }
+  impl_->read_text = event_text(message, value, options.key_field, impl_->scratch);
   if (auto error = impl_->parse(impl_->read_text, object)) return *std::move(error);
   const Found& header = impl_->header.find(object);
 

@@ -26,6 +26,7 @@ struct DecoderOptions {
   bool type_from_topic = false;            ///< the last level of the MQTT topic is the type
   bool type_from_record = false;           ///< it is RecordParts::type
   bool time_from_record = false;           ///< it is RecordParts::time or RecordParts::when
+  bool debezium = false;                   ///< the value is an envelope (adapters/debezium.h)
   std::string key_field;                   ///< that the record's key stands for where the value does not name it
   bool keep_raw = false;                   ///< fill Event::raw()
 };
@@ -46,7 +47,8 @@ class JsonDecoder {
   /// kNoTime.
   std::variant<EventPtr, DecodeError> decode(const Message& message, const FieldPlan& plan);
 
-  /// The text that the last decode() has read: the message's bytes, with what was put in from the record's key. Until
+  /// The text that the last decode() has read: the message's bytes, or the event made of its envelope; with what was
+  /// put in from the record's key. Until
   /// the next call.
   std::string_view text() const;
 

@@ -1,12 +1,12 @@
 #pragma once
 /// JSON lines from a file. The offset of a message is the 0-based number of its line; blank lines count too.
 ///
-/// One thread reads and waits while the queue is full. Whole: from the first line (or the one after the last that was taken) to the
-/// end, of which a last line without '\n' is part. Follow: then waits for more; only lines with their '\n' are taken.
-/// A file renamed away is read to its end, then the new one of that name from its beginning, as soon as something is in
-/// it; a file that got shorter is read from its beginning again. Line numbers go on counting through both. On a resume
-/// the file that was read before (go_on_in()) is looked for under all names of its directory and read on, then the one
-/// of the source's name; where it is gone, or has fewer lines than were read, that one is a new file.
+/// One thread reads and waits while the queue is full. Whole: from the first line (or the one after the last that was
+/// taken) to the end, of which a last line without '\n' is part. Follow: then waits for more; only lines with their
+/// '\n' are taken. A file renamed away is read to its end, then the new one of that name from its beginning, as soon as
+/// something is in it; a file that got shorter is read from its beginning again. Line numbers go on counting through
+/// both. On a resume the file that was read before (go_on_in()) is looked for under all names of its directory and read
+/// on, then the one of the source's name; where it is gone, or has fewer lines than were read, that one is a new file.
 
 #include <atomic>
 #include <string>

@@ -16,7 +16,8 @@ using config::OptionRow;
 using config::OptionType;
 
 const std::vector<const SourceType*>& types() {
-  static const std::vector<const SourceType*> all = {&file_type(), &http_type(), &mqtt_type(), &stdin_type()};
+  static const std::vector<const SourceType*> all = {&file_type(), &http_type(), &kafka_type(), &mqtt_type(),
+                                                     &stdin_type()};
   return all;
 }
 

@@ -21,12 +21,12 @@ std::optional<Number> whole_number(std::string_view text) {
 
 }  // namespace
 
-std::string_view event_text(const Message& message, std::string_view key_field, std::string& scratch) {
-  if (!message.parts) return message.bytes;
+std::string_view event_text(const Message& message, std::string_view bytes, std::string_view key_field,
+                            std::string& scratch) {
+  if (!message.parts) return bytes;
   const RecordParts& parts = *message.parts;
   const bool with_key = !key_field.empty() && parts.key;
-  if (!with_key && !parts.no_value) return message.bytes;
-  const std::string_view bytes = message.bytes;
+  if (!with_key && !parts.no_value) return bytes;
   const std::size_t open = bytes.find_first_not_of(kBlank);
   // What is no object is left for the decoder to refuse.
   if (!parts.no_value && (open == std::string_view::npos || bytes[open] != '{')) return bytes;

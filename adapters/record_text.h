@@ -10,10 +10,11 @@
 
 namespace cepd::adapters {
 
-/// The message's bytes; where the record's key stands for `key_field`, an object with that member in front, which one
-/// of the value's own replaces; for a tombstone {"<key_field>":"<key>","__deleted":true}. Points into `message` or into
-/// `scratch`.
-std::string_view event_text(const Message& message, std::string_view key_field, std::string& scratch);
+/// The text of an event of `message`: `bytes`, which is its value; where the record's key stands for `key_field`, an
+/// object with that member in front, which one of the value's own replaces; for a tombstone
+/// {"<key_field>":"<key>","__deleted":true}. It is `bytes` or points into `scratch`.
+std::string_view event_text(const Message& message, std::string_view bytes, std::string_view key_field,
+                            std::string& scratch);
 
 /// Of the header or the record's own; nothing when there is none, or it is no number of `unit` in range and no RFC 3339
 /// time.

@@ -115,8 +115,8 @@ class Source {
   /// no file, an address in use); a service that is away is retried for ever with back-off and logged.
   virtual Status start(MessageQueue& queue, const Positions& taken) = 0;
 
-  /// Before start(), for a source that reads files: which of them the position is about, as Message::origin said. `alone`:
-  /// the rest of that one is read and nothing else; nothing where it is gone.
+  /// Before start(), for a source that reads files: which of them the position is about, as Message::origin said.
+  /// `alone`: the rest of that one is read and nothing else; nothing where it is gone.
   virtual void go_on_in(const std::string& /*origin*/, bool /*alone*/) {}
 
   /// No message is put into the queue after this returns. Close the queue or keep popping meanwhile: a producer may be

@@ -26,6 +26,7 @@ struct SourceType {
 const SourceType& file_type();
 const SourceType& stdin_type();
 const SourceType& http_type();
+const SourceType& kafka_type();
 const SourceType& mqtt_type();
 
 }  // namespace cepd::adapters

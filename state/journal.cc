@@ -9,7 +9,8 @@ namespace cepd::state {
 namespace {
 
 // Kinds of entries on disk. They never change; the variant's order may.
-constexpr std::uint8_t kMessage = 1, kTook = 2, kFuture = 3, kIdle = 4, kAdvance = 5, kReload = 6, kBegins = 7, kOrigin = 8;
+constexpr std::uint8_t kMessage = 1, kTook = 2, kFuture = 3, kIdle = 4, kAdvance = 5, kReload = 6, kBegins = 7,
+                       kOrigin = 8;
 // Flags of a message.
 constexpr std::uint8_t kTooLong = 1, kDroppedAsFuture = 2;
 

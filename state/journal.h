@@ -75,8 +75,8 @@ struct JournalReload {
   bool operator==(const JournalReload&) const = default;
 };
 
-using JournalEntry =
-    std::variant<JournalMessage, JournalTook, JournalFuture, JournalIdle, JournalBegins, JournalOrigin, JournalAdvance, JournalReload>;
+using JournalEntry = std::variant<JournalMessage, JournalTook, JournalFuture, JournalIdle, JournalBegins, JournalOrigin,
+                                  JournalAdvance, JournalReload>;
 
 struct JournalRecord {
   std::uint64_t sequence = 0;  ///< from 1, without gaps

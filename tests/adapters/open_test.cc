@@ -82,7 +82,8 @@ TEST_CASE("open source: each type") {
 
 TEST_CASE("open source: mistakes") {
   CHECK(contains(bad("path: x\n"), "source shop needs a type"));
-  CHECK(contains(bad("type: fiel\npath: x\n"), "unknown source type fiel, expected one of file, http, mqtt, stdin"));
+  CHECK(contains(bad("type: fiel\npath: x\n"),
+                 "unknown source type fiel, expected one of file, http, kafka, mqtt, stdin"));
   CHECK(contains(bad("- a\n"), "expected a map of the options of source shop"));
   CHECK(contains(bad("type: file\n"), "path"));
   CHECK(contains(bad("type: file\npath: x\nfolow: true\n"), "unknown option folow"));
@@ -122,13 +123,40 @@ TEST_CASE("mqtt options: topic filters") {
 
 TEST_CASE("open source: option tables list each type once, common rows first") {
   const auto tables = cepd::adapters::option_tables();
-  REQUIRE(tables.size() == 5);
+  REQUIRE(tables.size() == 6);
   CHECK(tables[0].section == "sources.<name>");
-  CHECK(tables[3].section == "sources.<name> (type: mqtt)");
+  CHECK(tables[3].section == "sources.<name> (type: kafka)");
   for (const auto& table : tables) {
     for (const auto& row : table.rows) {
       CHECK_FALSE(row.help.empty());
       CHECK(row.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos);
     }
   }
+}
+
+TEST_CASE("open source: kafka, defaults and all that is said") {
+  const auto plain = good("type: kafka\nbrokers: b:9092\ntopics: orders\n");
+  CHECK(plain->settings.replayable);
+  CHECK_FALSE(plain->settings.decoder.type_from_record);
+  CHECK_FALSE(plain->settings.decoder.time_from_record);
+  CHECK_FALSE(plain->source->bounded());
+  const auto opened = good(
+      "type: kafka\nbrokers: [b1:9092, '[::1]:9093']\ntopics: [orders, ^shop]\ntype_from: fixed\ntype_name: order\n"
+      "time_from: record\nkey_field: user\ntls: true\nsasl: scram-sha-512\nusername: u\npassword: ${env:PATH}\n");
+  CHECK(opened->settings.decoder.type_from_record);
+  CHECK(opened->settings.decoder.time_from_record);
+  CHECK(opened->settings.decoder.key_field == "user");
+}
+
+TEST_CASE("open source: kafka, mistakes with their places") {
+  const std::string begin = "type: kafka\nbrokers: b:9092\ntopics: t\n";
+  CHECK(contains(bad("type: kafka\nbrokers: [b:9092, b]\ntopics: t\n"), "2:19: expected host:port"));
+  CHECK(contains(bad("type: kafka\nbrokers: b:9092\ntopics: [t, a b]\n"), "3:13: a topic's name has letters"));
+  CHECK(contains(bad("type: kafka\nbrokers: b:9092\ntopics: ^\n"), "3:1: a topic pattern must not be empty"));
+  CHECK(contains(bad(begin + "time_from: header\n"), "4:1: time_from: header needs time_header"));
+  CHECK(contains(bad(begin + "type_header: kind\n"), "4:1: type_header is read with type_from: header only"));
+  CHECK(contains(bad(begin + "ca_file: ca.pem\n"), "4:1: ca_file is used with TLS only"));
+  CHECK(contains(bad(begin + "username: u\n"), "username and password need sasl"));
+  CHECK(contains(bad(begin + "sasl: plain\nusername: u\n"), "4:1: sasl needs username and password"));
+  CHECK(contains(bad(begin + "sasl: plain\nusername: u\npassword: p\n"), "6:1: sources.shop.password is a secret"));
 }

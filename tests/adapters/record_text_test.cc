@@ -20,7 +20,7 @@ Message record(std::optional<std::string> value, std::optional<std::string> key,
 
 std::string text(const Message& message, std::string_view key_field = "user") {
   std::string scratch = "what was there before";
-  return std::string(event_text(message, key_field, scratch));
+  return std::string(event_text(message, message.bytes, key_field, scratch));
 }
 
 std::optional<std::int64_t> time_us(std::string header, TimeUnit unit = TimeUnit::kMillis) {
