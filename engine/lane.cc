@@ -73,16 +73,17 @@ void Lane::give(const EventPtr& event, const nfa::TypeDispatch& dispatch, std::u
     });
   }
   for (Item& item : items_) handle(item);
-  items_.clear();
   if (!prefix_items_.empty()) {
     // A longer prefix reads a shorter one as it was before the event.
     if (prefix_items_.size() > 1) {
       std::sort(prefix_items_.begin(), prefix_items_.end(),
                 [](const PrefixItem& a, const PrefixItem& b) { return a.prefix > b.prefix; });
     }
-    for (const PrefixItem& item : prefix_items_) handle(item, event);
+    for (PrefixItem& item : prefix_items_) handle(item, event);
+    keep_joined_under_cap(event->time);
     prefix_items_.clear();
   }
+  items_.clear();
   forget_emptied();
 }
 

@@ -138,7 +138,8 @@ class Lane {
     std::uint32_t prefix = 0;
     PrefixState* from = nullptr;  ///< of the shorter prefix; null: it is the first event
     std::size_t key = 0;
-    bool accepted = false;  ///< the prefix's element was asked
+    bool accepted = false;          ///< the prefix's element was asked
+    PrefixState* joined = nullptr;  ///< where the event waits then
   };
   /// What counts for all rules of a prefix.
   struct PrefixCounts {
@@ -213,7 +214,8 @@ class Lane {
   bool can_be_read_again(const KeyEntry& entry) const;
   void evict(KeyEntry& entry);
   // What rules with one prefix share (lane_prefixes.cc).
-  void handle(const PrefixItem& item, const EventPtr& event);
+  void handle(PrefixItem& item, const EventPtr& event);
+  void keep_joined_under_cap(EventTime now);
   bool begins_or_goes_on(const PrefixItem& item, const EventPtr& event);
   void keep_under_cap(PrefixState& state, EventTime now);
   std::uint64_t most_own(const KeyEntry& entry, std::uint32_t root) const;

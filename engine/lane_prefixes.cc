@@ -10,7 +10,7 @@ namespace cepd::engine {
 namespace plan = dsl::plan;
 
 /// Binds the event to the prefix's last element. Requires that the rules have seen it: they read the prefix as it was.
-void Lane::handle(const PrefixItem& item, const EventPtr& event) {
+void Lane::handle(PrefixItem& item, const EventPtr& event) {
   const Cost cost(*this, prefix_counts_[item.prefix].work);
   if (!item.accepted && !begins_or_goes_on(item, event)) return;
   const nfa::Prefix& prefix = rules_->prefixes()[item.prefix];
@@ -38,8 +38,23 @@ void Lane::handle(const PrefixItem& item, const EventPtr& event) {
   const std::uint64_t before = state->set.count();
   state->set.add(event, prefix.element, item.from == nullptr ? nullptr : &taken);
   state->added = std::min(state->added + state->set.count() - before, kManyMatches);
-  keep_under_cap(*state, event->time);
   after(*state);
+  item.joined = state;
+}
+
+/// What the event has come to is counted as a whole: by the rules that have moved over it and by the prefixes.
+void Lane::keep_joined_under_cap(EventTime now) {
+  for (const Item& item : items_) {
+    const KeyEntry* entry = item.offer.joins_prefix ? keys_[item.key].known : nullptr;
+    KeyState* state = entry == nullptr ? nullptr : entry->find_rule(item.rule);
+    if (state == nullptr) continue;
+    before_change_with_prefixes(*state);
+    runtimes_[item.rule].keep_under_cap(*state, now, work_);
+    after(*state);
+  }
+  for (const PrefixItem& item : prefix_items_) {
+    if (item.joined != nullptr) keep_under_cap(*item.joined, now);
+  }
 }
 
 /// At least as many partial matches as any rule of the root holds by itself.

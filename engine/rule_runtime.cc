@@ -38,7 +38,11 @@ void RuleRuntime::handle(KeyState& key, const Offer& offer, Workspace& work) {
   evaluator_.advance(key, offer, work.completed, work.outcomes, work.scratch);
   const EventTime now = offer.event()->time;
   finish(key, now, work);
-  keep_under_cap(key, now, work);
+  if (offer.joins_prefix) {
+    note_own(key);  // the lane counts when the event is in the prefixes
+  } else {
+    keep_under_cap(key, now, work);
+  }
   forget_marks_of_nothing(key, now, work);
   work.clear();
 }

@@ -201,6 +201,17 @@ TEST_CASE("prefixes: a cap that is lower after a restart holds for all at once")
   CHECK(engine.waiting() == Waiting{{"all", 2}, {"long", 2}});
 }
 
+TEST_CASE("prefixes: what an event comes to in several of them is counted against the cap as a whole") {
+  engine::EngineOptions options;
+  options.max_partial_matches = 5;
+  Counting engine("RULE all MATCH B THEN ANY A THEN ANY A THEN C WITHIN 7s AFTER MATCH NO SKIP", options);
+  engine.push("B", 0);
+  for (int i = 0; i < 3; ++i) engine.push("A", 1);
+  // Of one first event: B, three of B A and three of B A A.
+  CHECK(engine.over_cap() == Waiting{{"all", 7}});
+  CHECK(engine.waiting() == Waiting{{"all", 0}});
+}
+
 TEST_CASE("prefixes: at the cap a rule leaves what others with the same longer prefix have") {
   engine::EngineOptions options;
   options.max_partial_matches = 2;
