@@ -90,7 +90,11 @@ bool Evaluator::outlives(KeyState& state, std::size_t at, EventTime now, std::ve
     }
     set_due(run, open);
   }
-  if (is_bounded() && sets()) run.set.cut(saturating_add(now, Micros(1) - bound_));
+  if (is_bounded() && sets()) {
+    run.set.cut(saturating_add(now, Micros(1) - bound_));
+    // Its deadline was that of a partial match that AFTER MATCH has dropped.
+    if (run.set.empty()) return false;
+  }
   state.note_due(at);
   return true;
 }
