@@ -153,6 +153,8 @@ std::size_t Engine::swap(std::shared_ptr<const nfa::Network> network, const Deco
   for (EventPtr& event : impl_->order.waiting()) {
     event = decode_again(*event, type_name(*event, old_rules->network->fields()));
   }
+  // What is stored after this can be told from what was before it though no event may have come between.
+  ++impl_->next_sequence;
   return kept;
 }
 

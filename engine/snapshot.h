@@ -89,7 +89,7 @@ void rename_readers(PrefixState& state, const std::function<std::optional<std::u
 struct RuleRecord {
   std::uint64_t since = 0;  ///< Evaluator::set_since()
   bool alone = false;       ///< it has no prefix
-  // Sequence numbers from which on it has had these without a break.
+  // Sequence numbers from which on it has had these without a break. A reload has one of its own.
   std::uint64_t limit_since = 0;     ///< LIMIT
   std::uint64_t timeouts_since = 0;  ///< ON TIMEOUT
 };

@@ -298,6 +298,23 @@ TEST_CASE("engine: what a LIMIT counted goes with it, also from what is stored")
   CHECK(after->counts().front().suppressed == 0);
 }
 
+TEST_CASE("engine: a LIMIT that a reload brought counts from the reload on, though no event came after it") {
+  const std::string rule = "RULE r KEY u MATCH A THEN NOT B WITHIN 10s AFTER MATCH NO SKIP";
+  const auto backend = state::memory_backend();
+  Watched engine(network_of(rule), tracked());
+  engine.push("A", 0, 0, {{"u", Value::integer(1)}});
+  engine.push("A", 5, 1, {{"u", Value::integer(1)}});
+  engine.reload(rule + " LIMIT 1 PER 1h");
+  engine->advance(event_time_us(12'000'000));
+  CHECK(engine.seen == Seen{"r@10 A:0"});
+  save_to(*engine, *backend);
+  Watched after(network_of(rule + " LIMIT 1 PER 1h"), tracked());
+  REQUIRE(after->restore(*backend, test::unread).has_value());
+  after->advance(event_time_us(20'000'000));
+  CHECK(after.seen == Seen{"r@15 A:1"});
+  CHECK(after->counts().front().suppressed == 1);
+}
+
 /// The stored partial matches of the only rule and key.
 std::pair<std::string, std::string> only_record(state::StateBackend& backend) {
   std::pair<std::string, std::string> found;
