@@ -10,6 +10,7 @@ import http.server
 import json
 import os
 import pathlib
+import random
 import pwd
 import re
 import shutil
@@ -63,9 +64,12 @@ def wait_until(condition, what, patience=PATIENCE):
 
 
 def free_port():
-    with contextlib.closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Below those that the system gives to clients: one of these could have it before the server does, or while it is down."""
+    while True:
+        port = random.randrange(10_000, 32_000)
+        with contextlib.closing(socket.socket()) as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def port_open(port):

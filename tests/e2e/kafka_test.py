@@ -32,7 +32,7 @@ def find_services():
 class Broker:
     def __init__(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="cepd-kafka-"))
-        self.port = next(port for port in iter(free_port, None) if not port_open(port + 1) and port < 65000)
+        self.port = next(port for port in iter(free_port, None) if not port_open(port + 1))
 
     @property
     def address(self):
