@@ -10,8 +10,8 @@ import http.server
 import json
 import os
 import pathlib
-import random
 import pwd
+import random
 import re
 import shutil
 import signal
