@@ -151,11 +151,9 @@ bool Evaluator::arrives(Run& run, Step& step) {
   });
   if (complete) step.completed.push_back({run.set.head(), false, step.event().time});
   EventTime open = kMinTime;
-  if (run.branches == 0) {
-    // Nothing is open.
-  } else if (!look_back_.strict) {
+  if (run.branches != 0 && !look_back_.strict) {
     open = open_until(run, true);
-  } else if (run.count < state.max || (run.count >= state.min && !state.edges.empty())) {
+  } else if (run.branches != 0 && (run.count < state.max || (run.count >= state.min && !state.edges.empty()))) {
     open = kMaxTime;
   }
   if (open < step.event().time) {
