@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "actions/breaker.h"
 #include "actions/open.h"
 #include "base/clock.h"
 #include "state/outbox.h"
@@ -21,11 +22,14 @@ struct ActionCounts {
   std::uint64_t retried = 0;  ///< attempts that did not work and will be made again
   std::uint64_t rejected = 0;
   bool failing = false;  ///< the last attempt did not work and will be made again
+  BreakerState breaker = BreakerState::kClosed;
+  std::uint64_t breaker_opened = 0;  ///< how often
 };
 
 /// One worker thread for each action, so that a slow one does not hold up the others; the calls of one action are
-/// delivered one after another, in the order of the outbox. A call is retried until it is delivered or rejected, over
-/// restarts too. start() once, stop() once; counts() and names() from any thread.
+/// delivered in the order of the outbox, one after another or as many at a time as the sink takes. A call is retried
+/// until it is delivered or rejected, over restarts too. Once many attempts in a row have failed (Breaker), one call
+/// alone is tried after each wait. start() once, stop() once; counts() and names() from any thread.
 class Deliverer {
  public:
   /// `seed` is of the jitter in retry waits. `outbox` and `clock` must outlive this object.
@@ -35,6 +39,8 @@ class Deliverer {
 
   /// Before start(): `call` is told of each call just before its first attempt, by the worker's thread.
   void before_call(std::function<void(const state::OutboxRecord&)> call) { before_call_ = std::move(call); }
+  /// Before start(): stored calls cannot be read; the worker that found out ends then.
+  void unreadable(std::function<void(const Error&)> call) { unreadable_ = std::move(call); }
   void start();
   /// Lets a delivery under way end (it is bounded by its request time limit), gives up waiting for retries, puts the
   /// rest back into the outbox.
@@ -47,6 +53,7 @@ class Deliverer {
   std::vector<std::unique_ptr<Worker>> workers_;
   state::Outbox& outbox_;
   std::function<void(const state::OutboxRecord&)> before_call_;
+  std::function<void(const Error&)> unreadable_;
 };
 
 }  // namespace cepd::actions

@@ -34,6 +34,13 @@ void FailureLog::retrying(const std::string& idempotency_key, const std::string&
                unwritten());
 }
 
+void FailureLog::opened(unsigned failures) {
+  spdlog::warn(
+      "action {}: {} attempts in a row failed: its circuit breaker is open, and one call alone is tried now "
+      "and then until one gets through",
+      action_, failures);
+}
+
 void FailureLog::rejected(const std::string& idempotency_key, const std::string& detail) {
   failed_tries_ = 0;
   if (!may_write()) return;

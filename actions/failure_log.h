@@ -17,6 +17,8 @@ class FailureLog {
   FailureLog(std::string action, const Clock& clock);
 
   void retrying(const std::string& idempotency_key, const std::string& detail, std::chrono::milliseconds wait);
+  /// The circuit breaker has: always a line of its own.
+  void opened(unsigned failures);
   void rejected(const std::string& idempotency_key, const std::string& detail);
   void delivered();
 

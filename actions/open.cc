@@ -47,7 +47,21 @@ std::vector<OptionRow> common_rows() {
        .help = "Longest wait between retries, also when a service asks for more (Retry-After). Calls are retried "
                "until they are delivered or rejected.",
        .min = 1'000,
-       .max = 86'400'000'000}};
+       .max = 86'400'000'000},
+      {.name = "breaker_failures",
+       .type = OptionType::kInteger,
+       .default_text = "5",
+       .help = "After so many failed attempts in a row the action's circuit breaker opens: one call alone is tried "
+               "after each wait, and the first that gets through closes it.",
+       .min = 1,
+       .max = 1'000'000},
+      {.name = "queue_bytes",
+       .type = OptionType::kBytes,
+       .default_text = "256MiB",
+       .help = "Most bytes of calls that wait for delivery, on the disk and a little of it in memory. Where they are "
+               "more, no input is taken until some are delivered; other actions go on.",
+       .min = 65'536,
+       .max = std::int64_t{1} << 40}};
 }
 
 std::string section_of(const ActionType& type) { return "actions.<name> (type: " + std::string(type.name) + ")"; }
@@ -181,6 +195,8 @@ std::vector<OpenedAction> open_actions(const Node* actions, Diagnostics& diagnos
     opened.push_back({.name = name,
                       .schema = entry.type->schema(name, entry.options),
                       .retry = {millis(entry.options, "retry_first_wait"), millis(entry.options, "retry_longest_wait")},
+                      .breaker_failures = static_cast<unsigned>(entry.options.integer("breaker_failures")),
+                      .queue_bytes = static_cast<std::size_t>(entry.options.integer("queue_bytes")),
                       .sink = entry.type->open(entry.options)});
   }
   return opened;

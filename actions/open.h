@@ -3,6 +3,7 @@
 /// the `actions:` map of the configuration sets them up or adds further names (`type: webhook`).
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct OpenedAction {
   std::string name;
   ActionSchema schema;
   RetryWaits retry;
+  unsigned breaker_failures = 5;                     ///< attempts in a row, at least 1
+  std::size_t queue_bytes = std::size_t{256} << 20;  ///< of waiting calls, as stored
   std::unique_ptr<Sink> sink;
 };
 

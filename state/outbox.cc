@@ -45,8 +45,8 @@ std::string encode(const OutboxRecord& record) {
   return writer.take();
 }
 
-std::optional<OutboxRecord> decode(std::string_view key, std::string_view value) {
-  if (key.size() != 8) return std::nullopt;
+RecordPtr decode(std::string_view key, std::string_view value) {
+  if (key.size() != 8) return nullptr;
   OutboxRecord record;
   record.sequence = read_ordered(key);
   Reader reader(value);
@@ -57,20 +57,32 @@ std::optional<OutboxRecord> decode(std::string_view key, std::string_view value)
   record.arguments = read_arguments(reader);
   record.labels = read_arguments(reader);
   record.match_json = reader.text();
-  if (!reader.at_end()) return std::nullopt;
-  return record;
+  if (!reader.at_end()) return nullptr;
+  return std::make_shared<const OutboxRecord>(std::move(record));
 }
 
+Error unreadable() { return error(Errc::kCorrupt, "a stored action call does not read back"); }
+
 }  // namespace
+
+void Outbox::set_limits(const std::string& action, QueueLimits limits) {
+  const std::lock_guard lock(mutex_);
+  queues_[action].limits = limits;
+  changed_.notify_all();
+}
 
 Status Outbox::load(StateBackend& backend, std::uint64_t next) {
   const std::lock_guard lock(mutex_);
   CEPD_CHECK(next_sequence_ == 1);
+  backend_ = &backend;
   CEPD_TRY(backend.scan(Space::kOutbox, {}, [this](std::string_view key, std::string_view value) -> Status {
-    std::optional<OutboxRecord> record = decode(key, value);
-    if (!record) return error(Errc::kCorrupt, "a stored action call does not read back");
-    stored_below_ = record->sequence + 1;
-    queues_[record->action].waiting.emplace(record->sequence, std::move(*record));
+    RecordPtr record = decode(key, value);
+    if (!record) return unreadable();
+    const std::uint64_t sequence = record->sequence;
+    stored_below_ = sequence + 1;
+    Queue& queue = queues_[record->action];
+    queue.bytes += value.size();
+    place(queue, sequence, {std::move(record), value.size()});
     return {};
   }));
   auto reached = backend.get(Space::kDelivered, kReachedKey);
@@ -95,23 +107,35 @@ void Outbox::attach(Committer& committer, DeliverWhen when) {
   when_ = when;
 }
 
+/// Of a call that is durable, behind all that are not fresh.
+void Outbox::place(Queue& queue, std::uint64_t sequence, Call call) {
+  if (backend_ == nullptr || (queue.stored.empty() && queue.waiting_bytes < kCallsInMemory)) {
+    queue.waiting_bytes += call.bytes;
+    queue.waiting.emplace_hint(queue.waiting.end(), sequence, std::move(call));
+  } else {
+    queue.stored.push_back({sequence, call.bytes});
+  }
+}
+
 void Outbox::add(OutboxRecord record) {
   const std::lock_guard lock(mutex_);
   record.sequence = next_sequence_++;
   if (record.sequence < stored_below_) return;
   Queue& queue = queues_[record.action];
-  new_.emplace(record.sequence, &queue);
-  queue.waiting.emplace(record.sequence, std::move(record));
+  std::string encoded = encode(record);
+  Call call{nullptr, encoded.size()};
+  queue.bytes += call.bytes;
+  new_.emplace_back(record.sequence, std::move(encoded));
+  call.record = std::make_shared<const OutboxRecord>(std::move(record));
+  queue.fresh.push_back(std::move(call));
   if (when_ == DeliverWhen::kAtOnce) changed_.notify_all();
 }
 
 CommitTicket Outbox::hand_over(WriteBatch batch) {
   const std::lock_guard lock(mutex_);
   CEPD_CHECK(committer_ != nullptr);
-  for (const auto& [sequence, queue] : new_) {
-    auto record = queue->waiting.find(sequence);
-    if (record == queue->waiting.end()) record = queue->held.find(sequence);
-    batch.put(Space::kOutbox, ordered_key(sequence), encode(record->second));
+  for (auto& [sequence, encoded] : new_) {
+    if (!encoded.empty()) batch.put(Space::kOutbox, ordered_key(sequence), std::move(encoded));
   }
   new_.clear();
   const bool more = next_sequence_ > handed_below_;
@@ -151,45 +175,142 @@ void Outbox::durable(CommitTicket through) {
   const std::lock_guard lock(mutex_);
   for (; !handed_over_.empty() && handed_over_.front().first <= through; handed_over_.pop_front())
     durable_below_ = handed_over_.front().second;
-  for (; !marks_.empty() && marks_.front().first <= through; marks_.pop_front()) --marks_.front().second->unmarked;
-  changed_.notify_all();
-}
-
-bool Outbox::may_take(const Queue& queue) const {
-  if (queue.waiting.empty() || queue.unmarked >= kMostUnmarked) return false;
-  return when_ == DeliverWhen::kAtOnce || queue.waiting.begin()->first < durable_below_;
-}
-
-std::optional<OutboxRecord> Outbox::take(const std::string& action, std::stop_token stop) {
-  std::unique_lock lock(mutex_);
-  Queue& queue = queues_[action];
-  changed_.wait(lock, stop, [&] { return may_take(queue); });
-  if (stop.stop_requested()) return std::nullopt;
-  const auto held = queue.held.insert(queue.waiting.extract(queue.waiting.begin())).position;
-  return held->second;
-}
-
-void Outbox::finish(const std::string& action, std::uint64_t sequence) {
-  const std::lock_guard lock(mutex_);
-  Queue& queue = queues_[action];
-  CEPD_CHECK(queue.held.erase(sequence) + queue.waiting.erase(sequence) == 1);
-  // One that was not handed over never reaches the disk; that its number was reached does.
-  if (new_.erase(sequence) == 0 && committer_ != nullptr) {
-    WriteBatch mark;
-    mark.erase(Space::kOutbox, ordered_key(sequence));
-    ++queue.unmarked;
-    marks_.emplace_back(committer_->add(std::move(mark)), &queue);
+  for (; !marks_.empty() && marks_.front().ticket <= through; marks_.pop_front())
+    marks_.front().queue->unmarked -= marks_.front().calls;
+  for (auto& [action, queue] : queues_) {
+    while (!queue.fresh.empty() && queue.fresh.front().record->sequence < durable_below_) {
+      Call call = std::move(queue.fresh.front());
+      queue.fresh.pop_front();
+      const std::uint64_t sequence = call.record->sequence;
+      place(queue, sequence, std::move(call));
+    }
   }
   changed_.notify_all();
 }
 
-void Outbox::put_back(const std::string& action, std::uint64_t sequence) {
+std::optional<std::uint64_t> Outbox::next_of(const Queue& queue) const {
+  if (!queue.waiting.empty()) return queue.waiting.begin()->first;
+  if (!queue.stored.empty()) return queue.stored.front().sequence;
+  if (!queue.fresh.empty()) return queue.fresh.front().record->sequence;
+  return std::nullopt;
+}
+
+bool Outbox::may_take(const Queue& queue) const {
+  const auto next = next_of(queue);
+  if (!next || queue.unmarked >= queue.limits.unmarked) return false;
+  return when_ == DeliverWhen::kAtOnce || *next < durable_below_;
+}
+
+/// Moves what may be taken to what is held.
+std::vector<std::uint64_t> Outbox::hold(Queue& queue, std::size_t most) {
+  std::vector<std::uint64_t> taken;
+  most = std::min(most, queue.limits.unmarked - queue.unmarked);
+  std::size_t read = 0;  // bytes
+  while (taken.size() < most && may_take(queue)) {
+    if (!queue.waiting.empty()) {
+      queue.waiting_bytes -= queue.waiting.begin()->second.bytes;
+      taken.push_back(queue.held.insert(queue.waiting.extract(queue.waiting.begin())).position->first);
+    } else if (!queue.stored.empty()) {
+      const StoredCall next = queue.stored.front();
+      if (read > 0 && read + next.bytes > kCallsInMemory) break;
+      read += next.bytes;
+      queue.stored.pop_front();
+      taken.push_back(queue.held.emplace(next.sequence, Call{nullptr, next.bytes}).first->first);
+    } else {
+      Call next = std::move(queue.fresh.front());
+      queue.fresh.pop_front();
+      const std::uint64_t sequence = next.record->sequence;
+      taken.push_back(queue.held.emplace(sequence, std::move(next)).first->first);
+    }
+  }
+  return taken;
+}
+
+Status Outbox::read_held(Queue& queue, std::span<const std::uint64_t> sequences, std::unique_lock<std::mutex>& lock) {
+  for (const std::uint64_t sequence : sequences) {
+    Call& call = queue.held.find(sequence)->second;  // only the caller takes it from there
+    if (call.record) continue;
+    lock.unlock();
+    const std::string key = ordered_key(sequence);
+    const auto stored = backend_->get(Space::kOutbox, key);
+    RecordPtr record = stored && *stored ? decode(key, **stored) : nullptr;
+    lock.lock();
+    if (!stored) return stored.error();
+    if (!record) return unreadable();
+    call.record = std::move(record);
+  }
+  return {};
+}
+
+Result<std::vector<RecordPtr>> Outbox::take(const std::string& action, std::size_t most, std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  Queue& queue = queues_[action];
+  changed_.wait(lock, stop, [&] { return may_take(queue); });
+  if (stop.stop_requested()) return std::vector<RecordPtr>();
+  const std::vector<std::uint64_t> sequences = hold(queue, most);
+  CEPD_TRY(read_held(queue, sequences, lock));
+  std::vector<RecordPtr> records;
+  records.reserve(sequences.size());
+  for (const std::uint64_t sequence : sequences) records.push_back(queue.held.find(sequence)->second.record);
+  return records;
+}
+
+void Outbox::finish(const std::string& action, std::span<const std::uint64_t> sequences) {
   const std::lock_guard lock(mutex_);
   Queue& queue = queues_[action];
-  auto record = queue.held.extract(sequence);
-  CEPD_CHECK(!record.empty());
-  queue.waiting.insert(std::move(record));
+  WriteBatch marks;
+  for (const std::uint64_t sequence : sequences) {
+    const auto call = queue.held.find(sequence);
+    CEPD_CHECK(call != queue.held.end());
+    queue.bytes -= call->second.bytes;
+    queue.held.erase(call);
+    // One that was not handed over never reaches the disk; that its number was reached does.
+    const auto unstored = std::ranges::lower_bound(new_, sequence, {}, &std::pair<std::uint64_t, std::string>::first);
+    if (unstored != new_.end() && unstored->first == sequence) {
+      unstored->second.clear();
+    } else {
+      marks.erase(Space::kOutbox, ordered_key(sequence));
+    }
+  }
+  if (!marks.empty() && committer_ != nullptr) {
+    const std::size_t calls = marks.changes().size();
+    queue.unmarked += calls;
+    marks_.push_back({committer_->add(std::move(marks)), &queue, calls});
+  }
   changed_.notify_all();
+}
+
+void Outbox::put_back(const std::string& action, std::span<const std::uint64_t> sequences) {
+  const std::lock_guard lock(mutex_);
+  Queue& queue = queues_[action];
+  for (const std::uint64_t sequence : sequences) {
+    auto call = queue.held.extract(sequence);
+    CEPD_CHECK(!call.empty());
+    queue.waiting_bytes += call.mapped().bytes;
+    queue.waiting.insert(std::move(call));
+  }
+  changed_.notify_all();
+}
+
+bool Outbox::wait_room(std::chrono::steady_clock::time_point deadline) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_until(lock, deadline, [this] {
+    return std::ranges::none_of(queues_, [](const auto& named) { return named.second.full(); });
+  });
+}
+
+std::vector<std::string> Outbox::full() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [action, queue] : queues_) {
+    if (queue.full()) names.push_back(action);
+  }
+  return names;
+}
+
+const Outbox::Queue* Outbox::find(const std::string& action) const {
+  const auto it = queues_.find(action);
+  return it == queues_.end() ? nullptr : &it->second;
 }
 
 std::size_t Outbox::size_locked() const {
@@ -205,8 +326,20 @@ std::size_t Outbox::size() const {
 
 std::size_t Outbox::size(const std::string& action) const {
   const std::lock_guard lock(mutex_);
-  const auto it = queues_.find(action);
-  return it == queues_.end() ? 0 : it->second.size();
+  const Queue* queue = find(action);
+  return queue == nullptr ? 0 : queue->size();
+}
+
+std::size_t Outbox::bytes(const std::string& action) const {
+  const std::lock_guard lock(mutex_);
+  const Queue* queue = find(action);
+  return queue == nullptr ? 0 : queue->bytes;
+}
+
+std::size_t Outbox::limit(const std::string& action) const {
+  const std::lock_guard lock(mutex_);
+  const Queue* queue = find(action);
+  return queue == nullptr ? QueueLimits().bytes : queue->limits.bytes;
 }
 
 bool Outbox::wait_empty(std::chrono::steady_clock::time_point deadline) {
@@ -217,9 +350,9 @@ bool Outbox::wait_empty(std::chrono::steady_clock::time_point deadline) {
 bool Outbox::wait_empty(std::chrono::steady_clock::time_point deadline, const std::vector<std::string>& actions) {
   std::unique_lock lock(mutex_);
   return changed_.wait_until(lock, deadline, [&] {
-    return std::all_of(actions.begin(), actions.end(), [this](const std::string& action) {
-      const auto it = queues_.find(action);
-      return it == queues_.end() || it->second.size() == 0;
+    return std::ranges::all_of(actions, [this](const std::string& action) {
+      const Queue* queue = find(action);
+      return queue == nullptr || queue->size() == 0;
     });
   });
 }

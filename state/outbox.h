@@ -7,9 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -43,9 +46,21 @@ struct OutboxRecord {
   std::optional<std::chrono::steady_clock::time_point> taken = std::nullopt;
 };
 
-/// How many calls of one action are given out before it is stored that earlier ones were delivered: so many may be
-/// repeated after a crash.
+using RecordPtr = std::shared_ptr<const OutboxRecord>;
+
+/// How many calls of one action are given out before it is stored that earlier ones were delivered, where its limits
+/// say nothing else: so many may be repeated after a crash.
 inline constexpr std::size_t kMostUnmarked = 1'024;
+
+/// Bytes (as stored) of an action's waiting calls that are kept in memory; the others are on the disk only, and read
+/// when it is their turn.
+inline constexpr std::size_t kCallsInMemory = std::size_t{1} << 20;
+
+/// What one action's queue may hold.
+struct QueueLimits {
+  std::size_t bytes = std::numeric_limits<std::size_t>::max();  ///< as stored; beyond it wait_room() says no
+  std::size_t unmarked = kMostUnmarked;                         ///< calls, see there
+};
 
 enum class DeliverWhen : std::uint8_t {
   kDurable,  ///< a call is given out once it is stored, with all that led to it
@@ -56,11 +71,17 @@ enum class DeliverWhen : std::uint8_t {
 /// is given out at once and nothing is stored.
 ///
 /// Life: load(), then what a replay of the journal adds, attach(), then what is new.
+///
+/// Of each action the oldest waiting calls are in memory, about kCallsInMemory of them, and so are those that are not
+/// durable yet, which the committer bounds; of those between memory has their numbers.
 class Outbox {
  public:
+  /// Of one action; none are set for others. Any time.
+  void set_limits(const std::string& action, QueueLimits limits);
   /// Reads the calls that an earlier run stored and did not deliver. add() goes on with number `next`, which is that of
   /// the checkpoint that the run goes on from: what it adds below the number that the earlier run had reached was
-  /// stored then, and is here or delivered, so it is left out. Errors: kCorrupt, and those of the backend.
+  /// stored then, and is here or delivered, so it is left out. `backend` outlives it. Errors: kCorrupt, and those of
+  /// the backend.
   Status load(StateBackend& backend, std::uint64_t next = 1);
   /// From now on changes are stored. The committer outlives every call but the getters.
   void attach(Committer& committer, DeliverWhen when);
@@ -78,44 +99,76 @@ class Outbox {
   /// The committer's tickets up to `through` are durable.
   void durable(CommitTicket through);
 
-  /// The oldest waiting call of `action` that no worker holds, or none when `stop` was asked for. Blocks until there is
-  /// one that may be given out.
-  std::optional<OutboxRecord> take(const std::string& action, std::stop_token stop);
-  /// `sequence` was delivered or is given up for good: it will not be taken again, and this is stored.
-  void finish(const std::string& action, std::uint64_t sequence);
-  /// `sequence` goes back to the front of its action's queue.
-  void put_back(const std::string& action, std::uint64_t sequence);
+  /// The oldest waiting calls of `action` that no worker holds, in their order: at least one and at most `most`; none
+  /// when `stop` was asked for. Blocks until there is one that may be given out. Errors: stored calls cannot be read.
+  Result<std::vector<RecordPtr>> take(const std::string& action, std::size_t most, std::stop_token stop);
+  /// These were delivered or are given up for good: they will not be taken again, and this is stored.
+  void finish(const std::string& action, std::span<const std::uint64_t> sequences);
+  /// These go back to the front of their action's queue.
+  void put_back(const std::string& action, std::span<const std::uint64_t> sequences);
+
+  /// False while a queue is full: no input may be taken. Waits until `deadline` for true.
+  bool wait_room(std::chrono::steady_clock::time_point deadline);
+  std::vector<std::string> full() const;  ///< actions whose queues are
 
   std::size_t size() const;  ///< not finished
   std::size_t size(const std::string& action) const;
+  std::size_t bytes(const std::string& action) const;  ///< of them, as stored
+  std::size_t limit(const std::string& action) const;  ///< of these
   /// Waits until nothing is left or `deadline` has passed; true when nothing is left.
   bool wait_empty(std::chrono::steady_clock::time_point deadline);
   /// The same for the calls of `actions` alone.
   bool wait_empty(std::chrono::steady_clock::time_point deadline, const std::vector<std::string>& actions);
 
  private:
-  /// By sequence, so that the first is the oldest.
+  struct Call {
+    RecordPtr record;  ///< null: on the disk only
+    std::size_t bytes = 0;
+  };
+  struct StoredCall {
+    std::uint64_t sequence;
+    std::size_t bytes;
+  };
+  /// Each call is in one of the four; all in `waiting` come before those in `stored`, and these before `fresh`.
   struct Queue {
-    std::map<std::uint64_t, OutboxRecord> waiting;
-    std::map<std::uint64_t, OutboxRecord> held;
+    std::map<std::uint64_t, Call> waiting;
+    std::deque<StoredCall> stored;  ///< on the disk only
+    std::deque<Call> fresh;         ///< not durable, behind what is in memory
+    std::map<std::uint64_t, Call> held;
+    std::size_t waiting_bytes = 0;
+    std::size_t bytes = 0;     ///< of all four
     std::size_t unmarked = 0;  ///< finished, which is not durable
-    std::size_t size() const { return waiting.size() + held.size(); }
+    QueueLimits limits;
+    std::size_t size() const { return waiting.size() + stored.size() + fresh.size() + held.size(); }
+    bool full() const { return bytes >= limits.bytes; }
   };
   std::size_t size_locked() const;
+  const Queue* find(const std::string& action) const;
+  std::optional<std::uint64_t> next_of(const Queue& queue) const;
   bool may_take(const Queue& queue) const;
+  void place(Queue& queue, std::uint64_t sequence, Call call);
+  std::vector<std::uint64_t> hold(Queue& queue, std::size_t most);
+  /// Reads the held calls that are on the disk only. Gives up the lock meanwhile.
+  Status read_held(Queue& queue, std::span<const std::uint64_t> sequences, std::unique_lock<std::mutex>& lock);
 
   mutable std::mutex mutex_;  // taken before the committer's
   std::condition_variable_any changed_;
   std::map<std::string, Queue, std::less<>> queues_;
+  StateBackend* backend_ = nullptr;
   std::uint64_t next_sequence_ = 1;
   std::uint64_t stored_below_ = 1;  // the number that the earlier run had reached
   Committer* committer_ = nullptr;
   DeliverWhen when_ = DeliverWhen::kAtOnce;
-  std::map<std::uint64_t, const Queue*> new_;                       // not handed over and not finished
+  std::deque<std::pair<std::uint64_t, std::string>> new_;           // not handed over, as stored; empty: finished
   std::uint64_t handed_below_ = 1;                                  // up to here everything was handed over
   std::deque<std::pair<CommitTicket, std::uint64_t>> handed_over_;  // not durable: ticket, calls below this number
   std::uint64_t durable_below_ = 1;
-  std::deque<std::pair<CommitTicket, Queue*>> marks_;  // not durable
+  struct Marks {
+    CommitTicket ticket;
+    Queue* queue;
+    std::size_t calls;
+  };
+  std::deque<Marks> marks_;  // not durable
 };
 
 }  // namespace cepd::state

@@ -191,3 +191,78 @@ TEST_CASE("deliver: names and counts of actions") {
   CHECK(deliverer.counts("orders").delivered == 0);
   CHECK(deliverer.counts("nobody").delivered == 0);
 }
+
+TEST_CASE("breaker: opens after so many failures in a row, tries once at a time, and closes at the first success") {
+  Breaker breaker(3);
+  breaker.attempt();
+  CHECK_FALSE(breaker.failed());
+  breaker.succeeded();  // in a row
+  CHECK_FALSE(breaker.failed());
+  CHECK_FALSE(breaker.failed());
+  CHECK(breaker.state() == BreakerState::kClosed);
+  CHECK(breaker.failed());
+  CHECK(breaker.state() == BreakerState::kOpen);
+  breaker.attempt();
+  CHECK(breaker.state() == BreakerState::kHalfOpen);
+  CHECK_FALSE(breaker.failed());  // it was no longer closed
+  CHECK(breaker.state() == BreakerState::kOpen);
+  CHECK(breaker.failures() == 4);
+  breaker.attempt();
+  breaker.succeeded();
+  CHECK(breaker.state() == BreakerState::kClosed);
+  CHECK(breaker.opened() == 1);
+}
+
+namespace {
+
+/// Takes all it is given, and answers as it is told.
+class Batches final : public BatchSink {
+ public:
+  std::function<std::vector<Outcome>(std::span<const state::RecordPtr>)> answer;
+  std::vector<std::string> seen;  // of each batch: the calls' numbers
+  std::size_t most_at_once() const override { return 4; }
+  std::vector<Outcome> deliver_all(std::span<const state::RecordPtr> records) override {
+    std::string numbers;
+    for (const auto& record : records) numbers += std::to_string(record->sequence) + " ";
+    seen.push_back(numbers);
+    return answer(records);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("deliver: of a batch what did not work is tried again alone, in order, and one call at a time on trial") {
+  state::Outbox outbox;
+  for (int i = 0; i < 6; ++i) outbox.add(make_record("batch", {}));
+  auto sink = std::make_unique<Batches>();
+  Batches& batches = *sink;
+  batches.answer = [&](std::span<const state::RecordPtr> records) {
+    std::vector<Outcome> outcomes(records.size());
+    const std::size_t time = batches.seen.size();
+    if (time == 1) {  // 1 is through, 2 fails, 3 is given up, 4 was not tried
+      outcomes.pop_back();
+      outcomes[1].delivery = Delivery::kRetry;
+      outcomes[2].delivery = Delivery::kRejected;
+    } else if (time == 2 || time == 3) {
+      outcomes.assign(1, {Delivery::kRetry});
+    }
+    return outcomes;
+  };
+  std::vector<OpenedAction> actions(1);
+  actions[0].name = "batch";
+  actions[0].retry = {milliseconds(1), milliseconds(1)};
+  actions[0].breaker_failures = 2;
+  actions[0].sink = std::move(sink);
+  Deliverer deliverer(std::move(actions), outbox);
+  deliverer.start();
+  CHECK(empty_soon(outbox));
+  deliverer.stop();
+  // The first failure opens nothing (1 got through), the next one does; the trial is of one call, and closes it.
+  CHECK(batches.seen == std::vector<std::string>{"1 2 3 4 ", "2 4 ", "2 ", "2 ", "4 ", "5 6 "});
+  const ActionCounts counts = deliverer.counts("batch");
+  CHECK(counts.delivered == 5);
+  CHECK(counts.rejected == 1);
+  CHECK(counts.retried == 3);
+  CHECK(counts.breaker == BreakerState::kClosed);
+  CHECK(counts.breaker_opened == 1);
+}

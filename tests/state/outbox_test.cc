@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -69,8 +70,23 @@ struct Stored {
   Committer committer;
 };
 
+/// The next call, or null when `stop` was asked for.
+RecordPtr take(Outbox& outbox, const std::string& action, const std::stop_token& stop = {}) {
+  auto taken = outbox.take(action, 1, stop);
+  REQUIRE(taken.has_value());
+  return taken->empty() ? nullptr : taken->front();
+}
+
+void finish(Outbox& outbox, const std::string& action, std::uint64_t sequence) {
+  outbox.finish(action, {&sequence, 1});
+}
+
+void put_back(Outbox& outbox, const std::string& action, std::uint64_t sequence) {
+  outbox.put_back(action, {&sequence, 1});
+}
+
 std::string take_key(Outbox& outbox, const std::string& action) {
-  const auto taken = outbox.take(action, {});
+  const auto taken = take(outbox, action);
   return taken ? taken->idempotency_key : "none";
 }
 
@@ -90,12 +106,12 @@ TEST_CASE("outbox: each action's calls come oldest first") {
 TEST_CASE("outbox: put back in any order, the oldest is first again") {
   Outbox outbox;
   for (const char* key : {"1", "2", "3"}) outbox.add(record("alert", key));
-  const auto first = outbox.take("alert", {});
-  const auto second = outbox.take("alert", {});
-  outbox.put_back("alert", first->sequence);
+  const auto first = take(outbox, "alert");
+  const auto second = take(outbox, "alert");
+  put_back(outbox, "alert", first->sequence);
   CHECK(take_key(outbox, "alert") == "1");
-  outbox.put_back("alert", first->sequence);
-  outbox.put_back("alert", second->sequence);
+  put_back(outbox, "alert", first->sequence);
+  put_back(outbox, "alert", second->sequence);
   CHECK(take_key(outbox, "alert") == "1");
   CHECK(take_key(outbox, "alert") == "2");
   CHECK(take_key(outbox, "alert") == "3");
@@ -105,16 +121,16 @@ TEST_CASE("outbox: take waits for a call and ends when asked to stop") {
   Outbox outbox;
   std::string first, second = "unset";
   std::jthread worker([&](std::stop_token stop) {
-    const auto taken = outbox.take("alert", stop);
+    const auto taken = take(outbox, "alert", stop);
     first = taken ? taken->idempotency_key : "none";
-    if (taken) outbox.finish("alert", taken->sequence);
-    const auto none = outbox.take("alert", stop);
+    if (taken) finish(outbox, "alert", taken->sequence);
+    const auto none = take(outbox, "alert", stop);
     second = none ? none->idempotency_key : "none";
   });
   outbox.add(record("log", "other"));
   outbox.add(record("alert", "1"));
-  const auto held = outbox.take("log", {});
-  outbox.finish("log", held->sequence);
+  const auto held = take(outbox, "log");
+  finish(outbox, "log", held->sequence);
   CHECK(outbox.wait_empty(std::chrono::steady_clock::now() + std::chrono::seconds(30)));
   worker.request_stop();
   worker.join();
@@ -124,7 +140,7 @@ TEST_CASE("outbox: take waits for a call and ends when asked to stop") {
   outbox.add(record("alert", "2"));
   std::stop_source stopped;
   stopped.request_stop();
-  CHECK_FALSE(outbox.take("alert", stopped.get_token()));
+  CHECK_FALSE(take(outbox, "alert", stopped.get_token()));
   CHECK(outbox.size("alert") == 1);
 }
 
@@ -139,17 +155,16 @@ TEST_CASE("outbox: what was stored loads as it was, held or not") {
     bare.time = kMinTime;
     first.outbox.add(bare);
     first.save();
-    for (const char* action : {"alert", "alert", "alert", "log"})
-      before.push_back(text(*first.outbox.take(action, {})));
+    for (const char* action : {"alert", "alert", "alert", "log"}) before.push_back(text(*take(first.outbox, action)));
   }
   Stored second(*backend, 5);
   CHECK(second.outbox.size() == 4);
-  for (std::size_t i = 0; i < 4; ++i) CHECK(text(*second.outbox.take(i < 3 ? "alert" : "log", {})) == before[i]);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(text(*take(second.outbox, i < 3 ? "alert" : "log")) == before[i]);
   // New calls come after the loaded ones, on disk too.
   second.outbox.add(record("alert", "5"));
   second.save();
   CHECK(stored(*backend) == 5);
-  CHECK(second.outbox.take("alert", {})->sequence == 5);
+  CHECK(take(second.outbox, "alert")->sequence == 5);
 }
 
 TEST_CASE("outbox: a call is given out when it is durable, or at once where that is asked for") {
@@ -161,9 +176,9 @@ TEST_CASE("outbox: a call is given out when it is durable, or at once where that
     calls.outbox.add(record("alert", "1"));
     CHECK(calls.outbox.has_new());
     std::jthread worker([&](const std::stop_token& stop) {
-      if (const auto taken = calls.outbox.take("alert", stop)) {
+      if (const auto taken = take(calls.outbox, "alert", stop)) {
         CHECK(stored(*backend) == 1);
-        calls.outbox.finish("alert", taken->sequence);
+        finish(calls.outbox, "alert", taken->sequence);
       }
     });
     calls.save();
@@ -182,7 +197,7 @@ TEST_CASE("outbox: a call finished before it was handed over is not stored, and 
   {
     Stored calls(*backend, 1, DeliverWhen::kAtOnce);
     calls.outbox.add(record("alert", "1"));
-    calls.outbox.finish("alert", calls.outbox.take("alert", {})->sequence);
+    finish(calls.outbox, "alert", take(calls.outbox, "alert")->sequence);
     CHECK(calls.outbox.has_new());
     calls.save();
     CHECK(stored(*backend) == 0);
@@ -202,8 +217,9 @@ TEST_CASE("outbox: what a replay makes again is left out, delivered or not") {
     Stored first(*backend);
     for (const char* key : {"1", "2", "3", "4"}) first.outbox.add(record("alert", key));
     first.save();
-    first.outbox.finish("alert", 2);
-    first.outbox.finish("alert", 4);
+    for (int i = 0; i < 4; ++i) take(first.outbox, "alert");
+    finish(first.outbox, "alert", 2);
+    finish(first.outbox, "alert", 4);
   }
   CHECK(stored(*backend) == 2);
   // From a checkpoint behind the first call.
@@ -239,11 +255,106 @@ TEST_CASE("outbox: no more calls are given out than may be repeated, until it is
   for (std::size_t i = 0; i <= kMostUnmarked; ++i) outbox.add(record("alert", std::to_string(i)));
   REQUIRE(committer.wait_durable(outbox.hand_over({}), std::chrono::steady_clock::now() + std::chrono::seconds(30)));
   blocked = true;
-  for (std::size_t i = 0; i < kMostUnmarked; ++i) outbox.finish("alert", outbox.take("alert", {})->sequence);
+  for (std::size_t i = 0; i < kMostUnmarked; ++i) finish(outbox, "alert", take(outbox, "alert")->sequence);
   auto last = std::async(std::launch::async, [&] { return take_key(outbox, "alert"); });
   CHECK(last.wait_for(std::chrono::milliseconds(1)) == std::future_status::timeout);
   go_on.set_value();
   CHECK(last.get() == std::to_string(kMostUnmarked));
+}
+
+TEST_CASE("outbox: what is more than memory holds is read again when it is its turn, in order") {
+  const auto backend = memory_backend();
+  constexpr std::size_t kCalls = 3'000;
+  const std::string big(1'000, 'x');  // some three times kCallsInMemory
+  const auto named = [&](std::size_t i) {
+    OutboxRecord made = record(i % 10 == 0 ? "log" : "alert", std::to_string(i));
+    made.match_json = big + std::to_string(i);
+    return made;
+  };
+  std::vector<std::uint64_t> seen;
+  std::size_t batch = 0;
+  // Takes up to `most` at a time, gives some back, and goes on until `until` calls were finished.
+  const auto take_up_to = [&](Outbox& outbox, std::size_t until) {
+    while (seen.size() < until) {
+      const auto taken = outbox.take("alert", 1 + batch % 700, {});
+      REQUIRE(taken.has_value());
+      std::vector<std::uint64_t> done, back;
+      for (const RecordPtr& each : *taken) {
+        CHECK(text(*each) == [&] {
+          OutboxRecord same = named(each->sequence - 1);
+          same.sequence = each->sequence;
+          return text(same);
+        }());
+        (batch % 3 == 0 ? back : done).push_back(each->sequence);
+      }
+      ++batch;
+      outbox.put_back("alert", back);
+      outbox.finish("alert", done);
+      seen.insert(seen.end(), done.begin(), done.end());
+    }
+  };
+  {
+    Stored calls(*backend);
+    for (std::size_t i = 0; i < kCalls; ++i) {
+      calls.outbox.add(named(i));
+      if (i % 100 == 0) calls.save();
+    }
+    calls.save();
+    CHECK(calls.outbox.size("alert") == kCalls - kCalls / 10);
+    CHECK(calls.outbox.bytes("alert") > 2 * kCallsInMemory);
+    take_up_to(calls.outbox, 1'500);
+    calls.save();
+  }
+  Stored again(*backend, kCalls + 1);
+  take_up_to(again.outbox, kCalls - kCalls / 10);
+  again.save();
+  CHECK(std::ranges::is_sorted(seen));
+  CHECK(again.outbox.bytes("alert") == 0);
+  CHECK(again.outbox.size() == kCalls / 10);
+  CHECK(stored(*backend) == kCalls / 10);
+}
+
+TEST_CASE("outbox: a full queue has no room until enough of it was delivered") {
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  Outbox outbox;
+  outbox.add(record("alert", "1"));
+  const std::size_t one = outbox.bytes("alert");
+  outbox.set_limits("alert", {.bytes = 2 * one});
+  outbox.set_limits("log", {.bytes = one});
+  CHECK(outbox.wait_room(now()));
+  outbox.add(record("alert", "2"));
+  CHECK_FALSE(outbox.wait_room(now()));
+  CHECK(outbox.full() == std::vector<std::string>{"alert"});
+  auto room = std::async(std::launch::async, [&] { return outbox.wait_room(now() + std::chrono::seconds(30)); });
+  const auto held = take(outbox, "alert");
+  CHECK_FALSE(outbox.wait_room(now()));  // what is held still takes room
+  put_back(outbox, "alert", held->sequence);
+  finish(outbox, "alert", take(outbox, "alert")->sequence);
+  CHECK(room.get());
+  CHECK(outbox.full().empty());
+  CHECK(outbox.bytes("alert") == one);
+}
+
+TEST_CASE("outbox: a stored call that is gone or altered is an error for who takes it") {
+  const auto backend = memory_backend();
+  Stored calls(*backend);
+  const std::string big(kCallsInMemory, 'x');
+  for (int i = 0; i < 3; ++i) {
+    OutboxRecord made = record("alert", std::to_string(i));
+    made.match_json = big;
+    calls.outbox.add(std::move(made));
+    calls.save();
+  }
+  WriteBatch damage;
+  damage.put(Space::kOutbox, ordered_key(2), "x");
+  damage.erase(Space::kOutbox, ordered_key(3));
+  REQUIRE(backend->commit(damage).has_value());
+  CHECK(take(calls.outbox, "alert")->sequence == 1);
+  for (int i = 0; i < 2; ++i) {
+    const auto taken = calls.outbox.take("alert", 1, {});
+    REQUIRE(taken.has_error());
+    CHECK(taken.error().code == Errc::kCorrupt);
+  }
 }
 
 TEST_CASE("outbox: records cut or altered are kCorrupt") {
@@ -303,14 +414,14 @@ TEST_CASE("outbox: several workers and a saving pump deliver each call once") {
     for (int i = 0; i < 3; ++i) {
       workers.emplace_back([&](std::stop_token stop) {
         bool failing = true;
-        while (const auto call = outbox.take("alert", stop)) {
+        while (const auto call = take(outbox, "alert", stop)) {
           failing = !failing;
           if (failing) {
-            outbox.put_back("alert", call->sequence);
+            put_back(outbox, "alert", call->sequence);
             continue;
           }
           ++delivered[std::stoul(call->idempotency_key)];
-          outbox.finish("alert", call->sequence);
+          finish(outbox, "alert", call->sequence);
         }
       });
     }
