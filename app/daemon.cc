@@ -18,7 +18,8 @@ namespace cepd::app {
 namespace {
 
 constexpr std::size_t kBatch = 512;
-constexpr std::chrono::milliseconds kTick{200};
+using Millis = std::chrono::milliseconds;
+constexpr Millis kTick{200};
 
 std::string joined(const Diagnostics& diagnostics) {
   std::string out;
@@ -133,6 +134,11 @@ Status Daemon::open() {
 
   deliverer_ = std::make_unique<actions::Deliverer>(std::move(actions), outbox_);
   deliverer_->before_call([this](const state::OutboxRecord& call) { measures_->calling(call); });
+  deliverer_->unreadable([](const Error& reason) {
+    spdlog::critical("stored action calls cannot be read any more, `cepd state verify` says more: {}", reason.message);
+    spdlog::default_logger()->flush();
+    std::_Exit(1);
+  });
   std::size_t homeless = outbox_.size();
   for (const std::string& action : deliverer_->names()) homeless -= outbox_.size(action);
   if (homeless > 0) {
@@ -283,6 +289,19 @@ bool Daemon::sources_finished() const {
                      [](const auto& each) { return each->source->bounded() && each->source->finished(); });
 }
 
+/// Waits a moment for it.
+bool Daemon::outbox_has_room() {
+  const bool room = outbox_.wait_room(clock_.steady() + (checkpointer_->handing_over() ? Millis(0) : kTick));
+  const std::vector<std::string> full = room ? std::vector<std::string>() : outbox_.full();
+  if (full.empty() == full_queues_.empty()) return room;
+  if (!full.empty() && full_log_.pass(clock_.steady())) {
+    spdlog::warn("action {}: its queue is full ({} calls, {} bytes): no input is taken until some are delivered",
+                 full.front(), outbox_.size(full.front()), outbox_.bytes(full.front()));
+  }
+  full_queues_ = full;
+  return room;
+}
+
 void Daemon::take_messages(std::chrono::milliseconds wait) {
   batch_.clear();
   queue_->pop(batch_, kBatch, wait);
@@ -316,6 +335,7 @@ Status Daemon::run() {
     // What cannot be kept is not taken: the queue fills and the sources wait (language-details.md section 3).
     const bool failing = writer_->failing().has_value();
     if (failing || !writer_->wait_room(clock_.steady() + kTick)) {
+      pump_->rest();
       if (failing && signals_.take_reload()) reload();
       if (checkpointer_->under_way()) {
         checkpointer_->wait_some();
@@ -325,6 +345,13 @@ Status Daemon::run() {
       continue;
     }
     if (!checkpointer_->keep_budget()) continue;
+    if (!outbox_has_room()) {
+      pump_->rest();
+      if (signals_.take_reload()) reload();
+      writer_->commit(false);
+      checkpointer_->tick();
+      continue;
+    }
     input_ended = sources_finished();  // asked before the queue is: what was put in by then is taken below
     take_messages(input_ended || checkpointer_->handing_over() ? std::chrono::milliseconds(0) : kTick);
     if (input_ended && batch_.empty()) break;

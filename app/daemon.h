@@ -15,6 +15,7 @@
 #include "actions/deliver.h"
 #include "adapters/dead_letter.h"
 #include "adapters/open.h"
+#include "adapters/rate_limit.h"
 #include "app/checkpointer.h"
 #include "app/control.h"
 #include "app/group_writer.h"
@@ -48,6 +49,7 @@ class Daemon {
   ReloadOutcome try_reload();
   bool sources_finished() const;
   std::set<SourceId> sources_away() const;
+  bool outbox_has_room();
   void take_messages(std::chrono::milliseconds wait);
   void stop_sources();
   Status stop(bool input_ended);
@@ -70,6 +72,8 @@ class Daemon {
   std::unique_ptr<Pump> pump_;
   std::unique_ptr<Checkpointer> checkpointer_;
   std::vector<adapters::Message> batch_;
+  std::vector<std::string> full_queues_;  ///< as of the last look; actions
+  adapters::RateLimit full_log_{std::chrono::seconds(10)};
   bool ready_ = false;  ///< the service manager was told
   std::uint64_t reloads_ = 0;
   RunFigures figures_;

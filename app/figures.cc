@@ -19,7 +19,8 @@ Figures take_figures(const FigureParts& of, bool each_rule, const Clock& clock) 
   figures.all_rules = of.pump.tally().all();
   if (each_rule) figures.by_rule = of.pump.tally().by_rule(engine.network());
   for (const std::string& name : of.deliverer.names())
-    figures.actions.push_back({name, of.outbox.size(name), of.deliverer.counts(name)});
+    figures.actions.push_back(
+        {name, of.outbox.size(name), of.outbox.bytes(name), of.outbox.limit(name), of.deliverer.counts(name)});
   figures.saving_fails = of.writer.failing().has_value();
   figures.run = of.run;
   return figures;

@@ -57,7 +57,9 @@ struct Figures {
   std::vector<RuleTally::OfRule> by_rule;  ///< none where they are not wanted
   struct OfAction {
     std::string name;
-    std::size_t waiting = 0;
+    std::size_t waiting = 0;  ///< calls
+    std::size_t bytes = 0;    ///< of them, as stored
+    std::size_t limit = 0;    ///< of these
     actions::ActionCounts counts;
   };
   std::vector<OfAction> actions;

@@ -119,12 +119,17 @@ void add_engine(Page& page, const EngineFigures& figures, const PageSources& sou
 }
 
 void add_actions(Page& page, const Figures& figures) {
-  for (const auto& [action, waiting, counts] : figures.actions) {
+  for (const auto& [action, waiting, bytes, limit, counts] : figures.actions) {
     page.add(Metric::kOutboxCalls, waiting, action);
+    page.add(Metric::kOutboxBytes, bytes, action);
+    page.add(Metric::kOutboxLimit, limit, action);
+    page.add(Metric::kOutboxFull, bytes >= limit ? 1.0 : 0.0, action);
     page.add(Metric::kActionDelivered, counts.delivered, action);
     page.add(Metric::kActionRetries, counts.retried, action);
     page.add(Metric::kActionRejected, counts.rejected, action);
     page.add(Metric::kActionFailing, counts.failing ? 1.0 : 0.0, action);
+    page.add(Metric::kActionBreaker, static_cast<double>(counts.breaker), action);
+    page.add(Metric::kActionBreakerOpened, counts.breaker_opened, action);
   }
 }
 

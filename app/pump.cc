@@ -232,6 +232,10 @@ void Pump::tick(const std::set<SourceId>& away) {
   writer_->advance(watermark);
 }
 
+void Pump::rest() {
+  for (auto& [id, partition] : partitions_) partition.last_input = clock_.steady();
+}
+
 state::WriteBatch Pump::begin_save() {
   state::WriteBatch batch;
   engine_.begin_save();

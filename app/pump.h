@@ -68,6 +68,8 @@ class Pump {
   /// Idle partitions and the clock (language.md section 7). Call at least every few hundred milliseconds. Partitions of
   /// sources that are `away` do not become idle, and the clock does not move time past what they will bring.
   void tick(const std::set<SourceId>& away = {});
+  /// No input is taken now, whatever the sources have: no partition is quiet for that. Call it again and again.
+  void rest();
   /// The input has ended for good.
   void finish() { engine_.finish(); }
 

@@ -251,9 +251,11 @@ def as_line(event):
 
 class Receiver:
     """An HTTP server on 127.0.0.1 that keeps what was posted. `answers`: status codes of the first requests, or
-    (status, headers); 200 for all further ones."""
+    (status, headers); 200 for all further ones. From stall() to go_on() no request is answered."""
 
     def __init__(self, answers=(), port=0):
+        self._go_on = threading.Event()
+        self._go_on.set()
         self.requests = []  # of (path, headers with lower-case names, body as JSON, status answered)
         self._answers = list(answers)
         self._lock = threading.Lock()
@@ -264,11 +266,16 @@ class Receiver:
 
             def do_POST(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+                receiver._go_on.wait()
                 with receiver._lock:
                     answer = receiver._answers.pop(0) if receiver._answers else 200
                     status, headers = answer if isinstance(answer, tuple) else (answer, {})
                     fields = {name.lower(): value for name, value in self.headers.items()}
                     receiver.requests.append((self.path, fields, json.loads(body), status))
+                with contextlib.suppress(ConnectionError):
+                    self.answer(status, headers)
+
+            def answer(self, status, headers):
                 self.send_response(status)
                 for name, value in headers.items():
                     self.send_header(name, value)
@@ -284,6 +291,12 @@ class Receiver:
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         self._thread.start()
 
+    def stall(self):
+        self._go_on.clear()
+
+    def go_on(self):
+        self._go_on.set()
+
     def url(self, path="/hook"):
         return f"http://127.0.0.1:{self.port}{path}"
 
@@ -293,6 +306,7 @@ class Receiver:
                           lambda: f"{count} requests, have {self.requests}\n" + (daemon.log() if daemon else ""))
 
     def close(self):
+        self.go_on()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
