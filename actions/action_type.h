@@ -22,11 +22,12 @@ struct ActionType {
   ActionSchema (*schema)(std::string_view action, const config::Options& options);
   /// Mistakes that the rows cannot express. `entry` is the action's map. May be null.
   void (*check)(const config::Node& entry, const config::Options& options, Diagnostics& diagnostics);
-  std::unique_ptr<Sink> (*open)(const config::Options& options);
+  std::unique_ptr<Sink> (*open)(std::string_view action, const config::Options& options);
 };
 
 const ActionType& log_type();
 const ActionType& file_type();
+const ActionType& kafka_type();
 const ActionType& webhook_type();
 const ActionType& alert_type();
 const ActionType& discount_type();

@@ -145,7 +145,7 @@ ActionSchema schema(std::string_view action, const config::Options&) {
           .open = true};
 }
 
-std::unique_ptr<Sink> open(const config::Options& options) {
+std::unique_ptr<Sink> open(std::string_view, const config::Options& options) {
   const std::string url = configured_url(options);
   return std::make_unique<AlertSink>(url.empty() ? url : alerts_url(url), options.text("severity"),
                                      open_poster(options));

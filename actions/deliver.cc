@@ -154,7 +154,10 @@ void Deliverer::start() {
 }
 
 void Deliverer::stop() {
-  for (auto& worker : workers_) worker->thread.request_stop();
+  for (auto& worker : workers_) {
+    worker->thread.request_stop();
+    worker->action.sink->end_soon();
+  }
   for (auto& worker : workers_) {
     if (worker->thread.joinable()) worker->thread.join();
   }

@@ -42,7 +42,7 @@ class Deliverer {
   /// Before start(): stored calls cannot be read; the worker that found out ends then.
   void unreadable(std::function<void(const Error&)> call) { unreadable_ = std::move(call); }
   void start();
-  /// Lets a delivery under way end (it is bounded by its request time limit), gives up waiting for retries, puts the
+  /// Lets a delivery under way end (Sink::end_soon(), or its time limit), gives up waiting for retries, puts the
   /// rest back into the outbox.
   void stop();
   ActionCounts counts(const std::string& action) const;

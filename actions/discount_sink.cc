@@ -102,7 +102,7 @@ ActionSchema schema(std::string_view action, const config::Options&) {
                           .help = "From the match's time; default: the option `valid_for`."}}};
 }
 
-std::unique_ptr<Sink> open(const config::Options& options) {
+std::unique_ptr<Sink> open(std::string_view, const config::Options& options) {
   return std::make_unique<DiscountSink>(configured_url(options), options.duration("valid_for"), open_poster(options));
 }
 

@@ -11,27 +11,27 @@ constexpr std::chrono::seconds kBetweenLines{10};
 
 FailureLog::FailureLog(std::string action, const Clock& clock) : action_(std::move(action)), clock_(clock) {}
 
-bool FailureLog::may_write() {
+bool FailureLog::may_write(Limit& limit) {
   const auto now = clock_.steady();
-  if (written_ && now - *written_ < kBetweenLines) {
-    ++unwritten_;
+  if (limit.written && now - *limit.written < kBetweenLines) {
+    ++limit.unwritten;
     return false;
   }
-  written_ = now;
+  limit.written = now;
   return true;
 }
 
-std::string FailureLog::unwritten() {
-  const auto count = std::exchange(unwritten_, 0);
+std::string FailureLog::unwritten(Limit& limit) {
+  const auto count = std::exchange(limit.unwritten, 0);
   return count == 0 ? std::string() : " (" + std::to_string(count) + " more not logged before)";
 }
 
 void FailureLog::retrying(const std::string& idempotency_key, const std::string& detail,
                           std::chrono::milliseconds wait) {
   ++failed_tries_;
-  if (!may_write()) return;
+  if (!may_write(retries_)) return;
   spdlog::warn("action {}: {} is tried again in {} ms: {}{}", action_, idempotency_key, wait.count(), detail,
-               unwritten());
+               unwritten(retries_));
 }
 
 void FailureLog::opened(unsigned failures) {
@@ -43,16 +43,15 @@ void FailureLog::opened(unsigned failures) {
 
 void FailureLog::rejected(const std::string& idempotency_key, const std::string& detail) {
   failed_tries_ = 0;
-  if (!may_write()) return;
-  spdlog::error("action {}: {} is given up: {}{}", action_, idempotency_key, detail, unwritten());
+  if (!may_write(rejections_)) return;
+  spdlog::error("action {}: {} is given up: {}{}", action_, idempotency_key, detail, unwritten(rejections_));
 }
 
 void FailureLog::delivered() {
   if (failed_tries_ == 0) return;
   spdlog::info("action {}: works again after {} failed tries", action_, failed_tries_);
   failed_tries_ = 0;
-  unwritten_ = 0;
-  written_.reset();  // the next failure is a first one again
+  retries_ = {};  // the next failure is a first one again
 }
 
 }  // namespace cepd::actions

@@ -10,8 +10,8 @@
 
 namespace cepd::actions {
 
-/// The first failure is logged, then at most one line in ten seconds, with how many it stands for; and once that it
-/// works again. For one thread.
+/// The first failure is logged, then at most one line in ten seconds, with how many it stands for; the same for calls
+/// that are given up; and once that it works again. For one thread.
 class FailureLog {
  public:
   FailureLog(std::string action, const Clock& clock);
@@ -23,13 +23,16 @@ class FailureLog {
   void delivered();
 
  private:
-  bool may_write();
-  std::string unwritten();
+  struct Limit {
+    std::optional<std::chrono::steady_clock::time_point> written;
+    std::uint64_t unwritten = 0;
+  };
+  bool may_write(Limit& limit);
+  static std::string unwritten(Limit& limit);
 
   const std::string action_;
   const Clock& clock_;
-  std::optional<std::chrono::steady_clock::time_point> written_;
-  std::uint64_t unwritten_ = 0;
+  Limit retries_, rejections_;
   std::uint64_t failed_tries_ = 0;  // since the last delivery
 };
 

@@ -148,7 +148,7 @@ ActionSchema schema(std::string_view action, const config::Options& options) {
   return schema;
 }
 
-std::unique_ptr<Sink> open(const config::Options& options) {
+std::unique_ptr<Sink> open(std::string_view, const config::Options& options) {
   return std::make_unique<FileSink>(configured_path(options));
 }
 

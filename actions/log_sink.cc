@@ -46,7 +46,7 @@ ActionSchema schema(std::string_view action, const config::Options&) {
                      text_parameter("level", false, "debug, info, warning or error; default: the option `level`.")}};
 }
 
-std::unique_ptr<Sink> open(const config::Options& options) {
+std::unique_ptr<Sink> open(std::string_view, const config::Options& options) {
   const auto level = parse_log_level(options.text("level"));
   CEPD_CHECK(level.has_value());
   return std::make_unique<LogSink>(*level);

@@ -17,8 +17,8 @@ using config::Options;
 using config::OptionType;
 
 const std::vector<const ActionType*>& types() {
-  static const std::vector<const ActionType*> all = {&alert_type(), &discount_type(), &file_type(), &log_type(),
-                                                     &webhook_type()};
+  static const std::vector<const ActionType*> all = {&alert_type(), &discount_type(), &file_type(),
+                                                     &kafka_type(), &log_type(),      &webhook_type()};
   return all;
 }
 
@@ -26,6 +26,12 @@ std::vector<std::string> type_names() {
   std::vector<std::string> names;
   for (const auto* type : types()) names.emplace_back(type->name);
   return names;
+}
+
+std::string listed_types() {
+  std::string list;
+  for (const auto* type : types()) list += (list.empty() ? "" : ", ") + std::string(type->name);
+  return list;
 }
 
 const ActionType* find_type(std::string_view name) {
@@ -83,7 +89,7 @@ const ActionType* type_of(const std::string& name, const Node& node, Diagnostics
   if (!given) {
     if (const auto* type = find_type(name)) return type;
     std::string suggestion = did_you_mean(name, type_names());
-    if (suggestion.empty()) suggestion = "add `type:` with one of alert, discount, file, log, webhook";
+    if (suggestion.empty()) suggestion = "add `type:` with one of " + listed_types();
     diagnostics.push_back(node.problem(
         Severity::kError, "action " + name + " needs a type: it is none of the built-in actions", suggestion));
     return nullptr;
@@ -91,9 +97,9 @@ const ActionType* type_of(const std::string& name, const Node& node, Diagnostics
   const auto* type = given->kind == Node::Kind::kScalar ? find_type(given->scalar) : nullptr;
   if (!type) {
     const std::string shown = given->kind == Node::Kind::kScalar && !given->from_secret ? " " + given->scalar : "";
-    diagnostics.push_back(given->value_problem(
-        Severity::kError, "unknown action type" + shown + ", expected one of alert, discount, file, log, webhook",
-        shown.empty() ? "" : did_you_mean(given->scalar, type_names())));
+    diagnostics.push_back(given->value_problem(Severity::kError,
+                                               "unknown action type" + shown + ", expected one of " + listed_types(),
+                                               shown.empty() ? "" : did_you_mean(given->scalar, type_names())));
   }
   return type;
 }
@@ -197,7 +203,7 @@ std::vector<OpenedAction> open_actions(const Node* actions, Diagnostics& diagnos
                       .retry = {millis(entry.options, "retry_first_wait"), millis(entry.options, "retry_longest_wait")},
                       .breaker_failures = static_cast<unsigned>(entry.options.integer("breaker_failures")),
                       .queue_bytes = static_cast<std::size_t>(entry.options.integer("queue_bytes")),
-                      .sink = entry.type->open(entry.options)});
+                      .sink = entry.type->open(name, entry.options)});
   }
   return opened;
 }

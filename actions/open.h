@@ -1,6 +1,6 @@
 #pragma once
-/// The actions there are. `log`, `file`, `webhook`, `alert` and `discount` exist under these names with their defaults;
-/// the `actions:` map of the configuration sets them up or adds further names (`type: webhook`).
+/// The actions there are. Each type exists under its own name with its defaults (`log`, `file`, `webhook`, ...); the
+/// `actions:` map of the configuration sets them up or adds further names (`type: webhook`).
 
 #include <chrono>
 #include <cstddef>

@@ -40,6 +40,8 @@ class Sink {
   virtual std::vector<Outcome> deliver_all(std::span<const state::RecordPtr> records) {
     return {deliver(*records.front())};
   }
+  /// Any thread: what is under way, and each call from now on, should take no longer than about a second.
+  virtual void end_soon() {}
 };
 
 /// A sink whose service takes many calls at a time.

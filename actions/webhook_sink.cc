@@ -40,7 +40,7 @@ ActionSchema schema(std::string_view action, const config::Options& options) {
   return schema;
 }
 
-std::unique_ptr<Sink> open(const config::Options& options) {
+std::unique_ptr<Sink> open(std::string_view, const config::Options& options) {
   return std::make_unique<WebhookSink>(configured_url(options), open_poster(options));
 }
 

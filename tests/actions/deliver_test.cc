@@ -187,7 +187,8 @@ TEST_CASE("deliver: secrets do not reach the log") {
 TEST_CASE("deliver: names and counts of actions") {
   state::Outbox outbox;
   const Deliverer deliverer(open_yaml("orders: {type: webhook}"), outbox);
-  CHECK(deliverer.names() == std::vector<std::string>{"alert", "discount", "file", "log", "orders", "webhook"});
+  CHECK(deliverer.names() ==
+        std::vector<std::string>{"alert", "discount", "file", "kafka", "log", "orders", "webhook"});
   CHECK(deliverer.counts("orders").delivered == 0);
   CHECK(deliverer.counts("nobody").delivered == 0);
 }

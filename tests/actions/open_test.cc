@@ -46,6 +46,7 @@ TEST_CASE("open: the built-in actions") {
         "alert(message, severity?, description?, …)\n"
         "discount(user, percent, valid_for?)\n"
         "file(path, …)\n"
+        "kafka(topic, key?, value?, …)\n"
         "log(message, level?)\n"
         "webhook(url, …)\n");
   // Not knowing the configuration is not knowing that it has no url.
@@ -53,6 +54,7 @@ TEST_CASE("open: the built-in actions") {
         "alert(message, severity?, description?, …)\n"
         "discount(user, percent, valid_for?)\n"
         "file(path?, …)\n"
+        "kafka(topic?, key?, value?, …)\n"
         "log(message, level?)\n"
         "webhook(url?, …)\n");
   for (const auto& schema : built_in_schemas()) {
@@ -78,6 +80,7 @@ TEST_CASE("open: a configured url or path is no parameter any more; further name
         "alert(message, severity?, description?, …)\n"
         "discount(user, percent, valid_for?)\n"
         "file(, …)\n"
+        "kafka(topic, key?, value?, …)\n"
         "log(message, level?)\n"
         "orders(url, …)\n"
         "pages(message, severity?, description?, …)\n"
@@ -97,12 +100,13 @@ TEST_CASE("open: retry waits come with the action") {
 
 TEST_CASE("open: mistakes are reported where they are") {
   CHECK(messages("hook: {type: webhok}") ==
-        "1: unknown action type webhok, expected one of alert, discount, file, log, webhook | did you mean webhook?\n");
+        "1: unknown action type webhok, expected one of alert, discount, file, kafka, log, webhook | did you mean "
+        "webhook?\n");
   CHECK(messages("alrt: {severity: page}") ==
         "1: action alrt needs a type: it is none of the built-in actions | did you mean alert?\n");
   CHECK(messages("orders: {url: 'http://a/'}") ==
         "1: action orders needs a type: it is none of the built-in actions | add `type:` with one of alert, discount, "
-        "file, log, webhook\n");
+        "file, kafka, log, webhook\n");
   CHECK(messages("log: {}\n2fast: {type: log}") == "2: an action's name is letters, digits and _, no digit first\n");
   CHECK(messages("log: loud") == "1: expected a map of the options of action log\n");
   CHECK(messages("[log]") == "1: expected a map of actions by their names\n");
@@ -133,12 +137,12 @@ TEST_CASE("open: an entry with a mistake is left out, also in place of a built-i
   const auto opened = open_actions(&node, diagnostics);
   CHECK(diagnostics.size() == 2);
   CHECK(std::ranges::none_of(opened, [](const auto& a) { return a.name == "log" || a.name == "hook"; }));
-  CHECK(opened.size() == 4);
+  CHECK(opened.size() == 5);
 }
 
 TEST_CASE("open: every option is explained") {
   const auto tables = option_tables();
-  CHECK(tables.size() == 6);
+  CHECK(tables.size() == 7);
   for (const auto& table : tables) {
     CHECK_FALSE(table.help.empty());
     for (const auto& row : table.rows) CHECK_FALSE(row.help.empty());

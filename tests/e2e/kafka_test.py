@@ -30,7 +30,9 @@ def find_services():
 
 
 class Broker:
-    def __init__(self):
+    def __init__(self, settings=""):
+        """`settings`: further lines of the broker's configuration, in which PORT stands for its port PORT+1 is the controller's."""
+        self.settings = settings
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="cepd-kafka-"))
         self.port = next(port for port in iter(free_port, None) if not port_open(port + 1))
 
@@ -40,10 +42,20 @@ class Broker:
 
     def start(self):
         done = subprocess.run([SERVICES / "kafka-start", self.directory, str(self.port)], capture_output=True, text=True,
-                              env={**os.environ, "KAFKA_HEAP": "-Xms64m -Xmx160m"}, timeout=180, check=False)
+                              env={**os.environ, "KAFKA_HEAP": "-Xms64m -Xmx160m", **self._more()}, timeout=180, check=False)
         if done.returncode != 0:
             raise AssertionError(f"kafka-start: {done.stdout}{done.stderr}")
         return self
+
+    def _more(self):
+        if not self.settings:
+            return {}
+        file = self.directory / "more.properties"
+        text = self.settings
+        for more in (2, 1):
+            text = text.replace(f"PORT+{more}", str(self.port + more))
+        file.write_text(text.replace("PORT", str(self.port)))
+        return {"KAFKA_OPTS_EXTRA": str(file)}
 
     def kill(self):
         pid = int((self.directory / "kafka.pid").read_text())
@@ -58,9 +70,9 @@ class Broker:
 class Tool:
     """kafka_tool: puts records in, makes topics."""
 
-    def __init__(self, transactional_id=None):
+    def __init__(self, transactional_id=None, address=None):
         path = pathlib.Path(cepd_e2e._cepd).parent / "kafka_tool"
-        self.process = subprocess.Popen([path, broker.address, *([transactional_id] if transactional_id else [])],
+        self.process = subprocess.Popen([path, address or broker.address, *([transactional_id] if transactional_id else [])],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def do(self, what, **arguments):
@@ -445,12 +457,18 @@ class KafkaSource(CepdTest):
                 self.assertRegex(checked.stderr, rf"cepd\.yaml:\d+:\d+: error: .*{problem}")
 
 
-if __name__ == "__main__":
+def need_services(what):
+    """Ends the whole file where there is nothing to start a broker with."""
+    global SERVICES
     SERVICES = find_services()
     if SERVICES is None:
         cepd_e2e.skip_all("no shared/services/kafka-start beside the sources, and none in $CEPD_SHARED: "
-                          "the Kafka source is NOT tested against a broker")
+                          f"{what} is NOT tested against a broker")
     for name in ("java", "mvn"):
         if not cepd_e2e.find_program(name):
-            cepd_e2e.skip_all(f"{name} is not installed: the Kafka source is NOT tested against a broker")
+            cepd_e2e.skip_all(f"{name} is not installed: {what} is NOT tested against a broker")
+
+
+if __name__ == "__main__":
+    need_services("the Kafka source")
     cepd_e2e.main()

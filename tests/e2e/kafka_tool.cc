@@ -6,6 +6,8 @@
 //   {"do":"create","topic":T,"partitions":N}  {"do":"delete","topic":T}  {"do":"grow","topic":T,"partitions":N}
 //   {"do":"forget","topic":T,"partition":P,"before":OFFSET}      deletes the records before it
 //   {"do":"committed","group":G,"topic":T,"partitions":N}        {"offsets":[...]}, -1001 for none
+//   {"do":"read","topic":T,"partitions":N} {"records":[{"partition":P,"key":K,"value":V,"headers":{H:V}}]}, all there
+//   are
 //   {"do":"begin"}  {"do":"commit"}  {"do":"abort"}              transactions
 
 #include <librdkafka/rdkafka.h>
@@ -99,6 +101,8 @@ class Tool {
       forget(command);
     else if (what == "committed")
       return committed(command);
+    else if (what == "read")
+      return read(command);
     else
       throw std::runtime_error("unknown command " + what);
     return "{}";
@@ -228,6 +232,66 @@ class Tool {
     std::string out = "{\"offsets\":[";
     for (int i = 0; i < offsets->cnt; ++i) out += (i ? "," : "") + std::to_string(offsets->elems[i].offset);
     return out + "]}";
+  }
+
+  std::string read(const element& command) {
+    rd_kafka_conf_t* conf = rd_kafka_conf_new();
+    set(conf, "bootstrap.servers", brokers_);
+    set(conf, "group.id", "kafka_tool");
+    set(conf, "enable.auto.commit", "false");
+    set(conf, "enable.partition.eof", "true");
+    set(conf, "fetch.wait.max.ms", "50");
+    const std::unique_ptr<rd_kafka_t, decltype(&rd_kafka_destroy)> reader(client(RD_KAFKA_CONSUMER, conf),
+                                                                          rd_kafka_destroy);
+    const std::unique_ptr<rd_kafka_topic_partition_list_t, decltype(&rd_kafka_topic_partition_list_destroy)> from(
+        rd_kafka_topic_partition_list_new(1), rd_kafka_topic_partition_list_destroy);
+    const std::string topic = text(command, "topic");
+    std::int64_t open = number(command, "partitions");
+    for (std::int64_t i = 0; i < open; ++i)
+      rd_kafka_topic_partition_list_add(from.get(), topic.c_str(), static_cast<std::int32_t>(i))->offset =
+          RD_KAFKA_OFFSET_BEGINNING;
+    check(rd_kafka_assign(reader.get(), from.get()));
+    std::string out = "{\"records\":[";
+    while (open > 0) {
+      const std::unique_ptr<rd_kafka_message_t, decltype(&rd_kafka_message_destroy)> record(
+          rd_kafka_consumer_poll(reader.get(), kWaitMs), rd_kafka_message_destroy);
+      if (!record) throw std::runtime_error("the broker does not answer");
+      if (record->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+        --open;
+        continue;
+      }
+      check(record->err);
+      out += (out.ends_with('[') ? "" : ",") + shown(*record);
+    }
+    rd_kafka_consumer_close(reader.get());
+    return out + "]}";
+  }
+
+  static std::string shown(const rd_kafka_message_t& record) {
+    std::string out = "{\"partition\":" + std::to_string(record.partition) +
+                      ",\"key\":" + quoted(record.key, record.key_len) +
+                      ",\"value\":" + quoted(record.payload, record.len) + ",\"headers\":{";
+    rd_kafka_headers_t* headers = nullptr;
+    if (rd_kafka_message_headers(&record, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      const char* name = nullptr;
+      const void* value = nullptr;
+      std::size_t size = 0;
+      for (std::size_t i = 0; rd_kafka_header_get_all(headers, i, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR;
+           ++i)
+        out += (i ? "," : "") + quoted(name, std::string_view(name).size()) + ":" + quoted(value, size);
+    }
+    return out + "}}";
+  }
+
+  /// As a JSON string; null for what is not there.
+  static std::string quoted(const void* bytes, std::size_t size) {
+    if (bytes == nullptr) return "null";
+    std::string out = "\"";
+    for (const char c : std::string_view(static_cast<const char*>(bytes), size)) {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+    return out + '"';
   }
 
   const std::string brokers_;
