@@ -68,6 +68,7 @@ struct StateArguments {
 int state_command(const StateArguments& arguments);
 
 int run_command(const std::string& config);
+int status_command(const std::string& config, bool json);
 int reload_command(const std::string& config, Micros wait);
 
 }  // namespace cepd::app

@@ -249,7 +249,6 @@ Status Daemon::restore(std::vector<state::RuleText> texts) {
 }
 
 Status Daemon::start_metrics() {
-  if (!settings_.metrics_listen) return {};
   const PageSources sources{
       *measures_,
       *backend_,
@@ -261,7 +260,10 @@ Status Daemon::start_metrics() {
   metrics_ = std::make_unique<Metrics>(
       FigureParts{*pump_, *queue_, *dead_letter_, *late_, *deliverer_, outbox_, *writer_, figures_}, sources,
       settings_.metrics.flag("each_rule"));
-  return metrics_->serve(*settings_.metrics_listen, [this] { queue_->wake(); });
+  const auto wake = [this] { queue_->wake(); };
+  if (const Status served = metrics_->serve_status(settings_.daemon.text("run_directory"), wake); !served)
+    spdlog::warn("`cepd status` gets no answer: {}", served.error().message);
+  return settings_.metrics_listen ? metrics_->serve(*settings_.metrics_listen, wake) : Status();
 }
 
 Status Daemon::start_sources() {

@@ -118,6 +118,10 @@ int run(int argc, char** argv) {
   std::string config;
   CLI::App* run_cli = cli.add_subcommand("run", "Run the daemon");
   run_cli->add_option("--config", config, "Configuration file")->type_name("FILE")->required();
+  bool status_json = false;
+  CLI::App* status_cli = cli.add_subcommand("status", "Say how the running daemon is: input, sources, actions");
+  status_cli->add_option("--config", config, "Configuration file of that daemon")->type_name("FILE")->required();
+  status_cli->add_flag("--json", status_json, "As one JSON object");
   std::string wait = "30s";
   CLI::App* reload_cli =
       cli.add_subcommand("reload", "Have the running daemon reload its rules, and report the outcome");
@@ -169,6 +173,7 @@ int run(int argc, char** argv) {
     if (explain_cli->parsed()) return explain_command(explain);
     if (state_cli->parsed()) return state_command(state);
     if (run_cli->parsed()) return run_command(config);
+    if (status_cli->parsed()) return status_command(config, status_json);
     const auto longest = parse_duration(wait);
     if (!longest) {
       std::cerr << "cepd reload: --wait is a duration such as 30s\n";

@@ -26,6 +26,13 @@ Status Metrics::serve(const std::string& listen, std::function<void()> wake) {
   return {};
 }
 
+Status Metrics::serve_status(const std::string& run_directory, std::function<void()> wake) {
+  auto server = StatusServer::start(run_directory, box_, std::move(wake), sources_);
+  if (!server) return std::move(server).error();
+  status_ = std::move(*server);
+  return {};
+}
+
 void Metrics::answer() {
   if (!box_.take_request()) return;
   const bool free = sources_.lanes == 1 || parts_.pump.settled();

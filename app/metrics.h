@@ -1,5 +1,5 @@
 #pragma once
-/// /metrics of a running daemon: what its main loop does for it.
+/// /metrics and `cepd status` of a running daemon: what its main loop does for them.
 
 #include <functional>
 #include <memory>
@@ -7,6 +7,7 @@
 
 #include "app/figures.h"
 #include "app/metrics_server.h"
+#include "app/status_server.h"
 
 namespace cepd::app {
 
@@ -18,6 +19,8 @@ class Metrics {
 
   /// Serves from now on. `listen`, `wake`, errors: as MetricsServer::start().
   Status serve(const std::string& listen, std::function<void()> wake);
+  /// Answers `cepd status` from now on. Errors: as StatusServer::start().
+  Status serve_status(const std::string& run_directory, std::function<void()> wake);
   /// Between two batches of messages: for who has asked since the last time. Costs one look where nobody has.
   void answer();
 
@@ -27,7 +30,9 @@ class Metrics {
   const bool each_rule_;
   EngineFigures engine_;
   FigureBox box_;
-  std::unique_ptr<MetricsServer> server_;  // last: its threads use the box
+  // Last: their threads use the box.
+  std::unique_ptr<MetricsServer> server_;
+  std::unique_ptr<StatusServer> status_;
 };
 
 }  // namespace cepd::app

@@ -2,8 +2,10 @@
 wait, and in the end everything was delivered in order."""
 
 import concurrent.futures
+import json
 import re
 import signal
+import stat
 import time
 import unittest
 import urllib.request
@@ -40,6 +42,9 @@ class StalledReceiver(CepdTest):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=15) as page:
             return float(re.search(rf'^{name}{{action="{action}"}} (\S+)$', page.read().decode(), re.MULTILINE)[1])
 
+    def status(self):
+        return json.loads(self.cepd("status", "--config", self.config_file, "--json").stdout)
+
     def event(self, n, ts=None):
         return {"type": "a", "ts": ts or 1_000 + n, "n": n}
 
@@ -73,6 +78,15 @@ class StalledReceiver(CepdTest):
         self.assertEqual(self.metric("cepd_action_breaker_opened_total"), 1)
         self.assertEqual(self.metric("cepd_action_breaker", "file"), 0)
         self.assertEqual(len(self.written()), full)
+        self.assertEqual(stat.S_IMODE((self.directory / "run/cepd.sock").stat().st_mode), 0o600)
+        status = self.status()
+        self.assertEqual(status["input_waits"], "the queue of action hook is full")
+        self.assertEqual([status["actions"]["hook"]["delivered"], status["actions"]["file"]["delivered"]], [0, full])
+        self.assertIn(status["actions"]["hook"]["breaker"], ("open", "half-open"))
+        text = self.cepd("status", "--config", self.config_file).stdout
+        self.assertRegex(text, r"(?m)^input     waits: the queue of action hook is full; \d+ of 200 messages in the queue$")
+        self.assertRegex(text, rf"(?m)^file +closed +0 +0\.0 of 256\.0 +{full} +0 +0$")
+        self.assertRegex(text, r"(?m)^hook +(half-)?open +\d+ +\d+\.\d of 0\.1 +0 +\d+ +0  the last attempt failed$")
 
         # A restart in between, by a kill and by a stop, changes nothing of it.
         for how, code in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 0)):
@@ -85,8 +99,13 @@ class StalledReceiver(CepdTest):
         self.assertEqual(self.received(), list(range(count)))
         wait_until(lambda: self.metric("cepd_outbox_calls") == 0, "an empty queue")
         self.assertEqual([self.metric("cepd_action_breaker"), self.metric("cepd_outbox_full")], [0, 0])
+        self.assertIsNone(self.status()["input_waits"])
+        self.assertEqual(self.status()["actions"]["hook"]["breaker"], "closed")
         self.assertEqual(daemon.end(), 0)
         self.assertEqual(self.written(), list(range(count)))
+        gone = self.cepd("status", "--config", self.config_file)
+        self.assertEqual((gone.returncode, gone.stdout), (1, ""))
+        self.assertRegex(gone.stderr, "^cepd status: no cepd runs with .*/run\n$")
 
     def test_http_and_mqtt_wait(self):
         if not cepd_e2e.find_program("mosquitto"):
