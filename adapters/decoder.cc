@@ -227,6 +227,8 @@ struct JsonDecoder::Impl {
   std::string_view read_text;      // what the last decode() has read
   std::string unwrapped;           // the event of an envelope
   std::string scratch;             // where it had to be made
+  std::string with_topic;          // the same with what the topic says
+  TextMembers captured;            // from the topic
   std::vector<std::string> texts;  // by slot: of the draft's fields that are not text of the message
 
   /// The document lives in `parser` until the next call.
@@ -251,6 +253,15 @@ struct JsonDecoder::Impl {
       return DecodeError{DropReason::kNotJson, "expected an object, got " + std::string(name_of(root.type()))};
     }
     return std::nullopt;
+  }
+
+  void capture(std::string_view topic) {
+    captured.clear();
+    for (const TopicPattern& pattern : options.topics) {
+      if (!pattern.capture(topic, captured)) continue;
+      if (!captured.empty() && add_members(read_text, captured, with_topic)) read_text = with_topic;
+      return;
+    }
   }
 
   /// Puts the event's type name, type, fields and, when it has one, the schema error.
@@ -310,6 +321,7 @@ std::variant<EventPtr, DecodeError> JsonDecoder::decode(const Message& message, 
     value = impl_->unwrapped;
   }
   impl_->read_text = event_text(message, value, options.key_field, impl_->scratch);
+  impl_->capture(message.topic);
   if (auto error = impl_->parse(impl_->read_text, object)) return *std::move(error);
   const Found& header = impl_->header.find(object);
 

@@ -10,8 +10,10 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "adapters/source.h"
+#include "adapters/topic_pattern.h"
 #include "base/drop_reason.h"
 #include "base/event.h"
 #include "base/field_plan.h"
@@ -24,6 +26,7 @@ struct DecoderOptions {
   FieldPath time_field = FieldPath::of("ts");
   TimeUnit time_unit = TimeUnit::kMillis;  ///< of numeric times; strings are RFC 3339
   bool type_from_topic = false;            ///< the last level of the MQTT topic is the type
+  std::vector<TopicPattern> topics;        ///< named levels of the first that matches are fields, before the payload's
   bool type_from_record = false;           ///< it is RecordParts::type
   bool time_from_record = false;           ///< it is RecordParts::time or RecordParts::when
   bool debezium = false;                   ///< the value is an envelope (adapters/debezium.h)
@@ -48,8 +51,7 @@ class JsonDecoder {
   std::variant<EventPtr, DecodeError> decode(const Message& message, const FieldPlan& plan);
 
   /// The text that the last decode() has read: the message's bytes, or the event made of its envelope; with what was
-  /// put in from the record's key. Until
-  /// the next call.
+  /// put in from the record's key or the topic. Until the next call.
   std::string_view text() const;
 
   /// An event of type `type` already decoded, read again from its raw() by a newer plan; without raw() it keeps its

@@ -119,6 +119,11 @@ void MessageQueue::close() {
   filled_.notify_one();
 }
 
+bool MessageQueue::closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_;
+}
+
 std::size_t MessageQueue::size() const {
   const std::lock_guard lock(mutex_);
   return messages_.size();

@@ -1,9 +1,10 @@
 #pragma once
 /// The configuration of MQTT sources.
 
-#include <string_view>
+#include <string>
 #include <vector>
 
+#include "adapters/decoder.h"
 #include "adapters/mqtt_source.h"
 #include "config/options.h"
 
@@ -12,8 +13,7 @@ namespace cepd::adapters {
 std::vector<config::OptionRow> mqtt_rows();
 void check_mqtt(const config::Node& entry, const config::Options& options, Diagnostics& diagnostics);
 MqttSourceOptions mqtt_options(const std::string& name, const config::Options& options);
-
-/// What is wrong with a topic filter, or empty.
-std::string topic_filter_mistake(std::string_view filter);
+/// What they say of decoding.
+void mqtt_decoding(const config::Options& options, DecoderOptions& decoder);
 
 }  // namespace cepd::adapters

@@ -43,6 +43,25 @@ std::string_view event_text(const Message& message, std::string_view bytes, std:
   return scratch += rest;
 }
 
+bool add_members(std::string_view bytes, const TextMembers& members, std::string& out) {
+  const std::size_t close = bytes.find_last_not_of(kBlank);
+  if (close == std::string_view::npos || bytes[close] != '}') return false;
+  const std::string_view before = bytes.substr(0, close);
+  const std::size_t last = before.find_last_not_of(kBlank);
+  if (last == std::string_view::npos) return false;
+  bool first = before[last] == '{';
+  out.assign(before);
+  for (const auto& [name, text] : members) {
+    if (!first) out += ',';
+    first = false;
+    append_json_string(out, name);
+    out += ':';
+    append_json_string(out, text);
+  }
+  out += '}';
+  return true;
+}
+
 std::optional<EventTime> record_time(const Message& message, TimeUnit unit) {
   if (!message.parts) return std::nullopt;
   if (!message.parts->time) return message.parts->when;

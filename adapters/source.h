@@ -75,6 +75,7 @@ class MessageQueue {
   void wake();
   /// Producers get false from now on; what is queued can still be popped.
   void close();
+  bool closed() const;
 
   std::size_t size() const;
 

@@ -40,14 +40,18 @@ bool StopSignal::stopped() const {
 }
 
 bool StopSignal::wait_readable(int fd, std::chrono::milliseconds limit) const {
-  return wait(fd, static_cast<int>(limit.count()));
+  return wait(fd, POLLIN, static_cast<int>(limit.count()));
 }
 
-bool StopSignal::wait_readable(int fd) const { return wait(fd, -1); }
+bool StopSignal::wait_readable(int fd) const { return wait(fd, POLLIN, -1); }
 
-bool StopSignal::wait(int fd, int timeout_ms) const {
+bool StopSignal::wait_writable(int fd, std::chrono::milliseconds limit) const {
+  return wait(fd, POLLOUT, static_cast<int>(limit.count()));
+}
+
+bool StopSignal::wait(int fd, short events, int timeout_ms) const {
   // poll() passes over negative descriptors. An interrupted wait is a short one: callers look again.
-  std::array<pollfd, 2> polled{{{event_.get(), POLLIN, 0}, {fd, POLLIN, 0}}};
+  std::array<pollfd, 2> polled{{{event_.get(), POLLIN, 0}, {fd, events, 0}}};
   return ::poll(polled.data(), polled.size(), timeout_ms) > 0 && polled[0].revents == 0 && polled[1].revents != 0;
 }
 

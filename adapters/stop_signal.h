@@ -35,9 +35,11 @@ class StopSignal {
   bool wait_readable(int fd, std::chrono::milliseconds limit) const;
   /// Without a time limit.
   bool wait_readable(int fd) const;
+  /// The same for a descriptor that can be written, or whose connection was refused.
+  bool wait_writable(int fd, std::chrono::milliseconds limit) const;
 
  private:
-  bool wait(int fd, int timeout_ms) const;
+  bool wait(int fd, short events, int timeout_ms) const;
   FileDescriptor event_;
 };
 

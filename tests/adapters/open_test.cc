@@ -114,11 +114,34 @@ TEST_CASE("open source: mistakes of mqtt") {
   CHECK(contains(bad(with(ok, "a", "username: u\npassword: written-here\n")), "password"));
 }
 
-TEST_CASE("mqtt options: topic filters") {
-  using cepd::adapters::topic_filter_mistake;
-  for (const char* filter : {"a", "a/b", "#", "+", "a/+/b/#", "/", "a//b", "+/+"})
-    CHECK(topic_filter_mistake(filter) == "");
-  for (const char* filter : {"", "a#", "#/a", "a/b+", "a/#/b", "++"}) CHECK(topic_filter_mistake(filter) != "");
+TEST_CASE("mqtt options: what does not go together") {
+  const auto with = [](const std::string& more) {
+    return "type: mqtt\nservers: [\"mqtt://h:1\"]\ntopics: [\"s/{site}/{type}\", \"t/{type}\"]\n" + more;
+  };
+  const auto good = [](const std::string& yaml) {
+    cepd::Diagnostics diagnostics;
+    return open(yaml, diagnostics) != nullptr && diagnostics.empty();
+  };
+  CHECK(good(with("payload: number\ntime_from: arrival\n")));
+  CHECK(good(with("payload: text\ntime_from: arrival\ntype_from: topic\nvalue_field: v\n")));
+  CHECK(good(with("will_topic: a/b\nwill_payload: gone\nwill_qos: 2\nwill_retain: true\n")));
+  CHECK(contains(bad(with("payload: number\n")), "has no time"));
+  CHECK(contains(bad(with("payload: text\ntime_from: arrival\ntype_field: kind\n")), "names no type"));
+  CHECK(contains(bad(with("value_field: v\n")), "value_field is of payloads"));
+  CHECK(contains(bad(with("time_from: arrival\ntime_field: a.b\n")), "plain name"));
+  CHECK(contains(bad(with("will_qos: 1\n")), "will_qos needs a will_topic"));
+  CHECK(contains(bad(with("will_topic: a/+\n")), "published to no +"));
+  CHECK(contains(bad(with("retained: sometimes\n")), "retained"));
+  CHECK(contains(bad(with("max_in_flight: 0\n")), "max_in_flight"));
+  for (const char* server :
+       {"h:1", "mqtt://", "mqtt://h:", "mqtt://h:0", "mqtt://h:x", "mqtts://[::1", "mqtt://h:70000"}) {
+    CAPTURE(server);
+    CHECK(contains(bad("type: mqtt\ntopics: [a]\nservers: [\"" + std::string(server) + "\"]\n"), "mqtt://host:port"));
+  }
+  for (const char* server : {"mqtt://h", "tcp://h:1883", "mqtts://[::1]:8883", "ssl://1.2.3.4"}) {
+    CAPTURE(server);
+    CHECK(good("type: mqtt\ntopics: [a]\nservers: [\"" + std::string(server) + "\"]\n"));
+  }
 }
 
 TEST_CASE("open source: option tables list each type once, common rows first") {
