@@ -357,6 +357,25 @@ class Broker:
             raise AssertionError(f"mosquitto_pub: {done.stderr.decode()}")
 
 
+def certificates(directory):
+    """Makes an authority (ca.crt) and certificates of it for localhost and 127.0.0.1: server.crt and client.crt, each with
+    its .key. Returns the directory."""
+    directory = pathlib.Path(directory)
+    directory.mkdir(parents=True)
+
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], cwd=directory, check=True, capture_output=True, timeout=PATIENCE)
+
+    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+    openssl("req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.crt", "-days", "2", "-subj", "/CN=cepd test authority")
+    (directory / "names").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
+    for who in ("server", "client"):
+        openssl("req", *key, "-keyout", f"{who}.key", "-out", f"{who}.csr", "-subj", f"/CN=cepd test {who}")
+        openssl("x509", "-req", "-in", f"{who}.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
+                "-extfile", "names", "-out", f"{who}.crt")
+    return directory
+
+
 def post(port, path, body, content_type="application/json", headers=None):
     """POSTs to a server on 127.0.0.1; returns (status, body)."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
