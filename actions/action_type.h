@@ -26,6 +26,7 @@ struct ActionType {
 };
 
 const ActionType& log_type();
+const ActionType& mqtt_type();
 const ActionType& redis_type();
 const ActionType& file_type();
 const ActionType& kafka_type();

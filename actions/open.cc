@@ -17,8 +17,8 @@ using config::Options;
 using config::OptionType;
 
 const std::vector<const ActionType*>& types() {
-  static const std::vector<const ActionType*> all = {&alert_type(), &discount_type(), &file_type(),   &kafka_type(),
-                                                     &log_type(),   &redis_type(),    &webhook_type()};
+  static const std::vector<const ActionType*> all = {&alert_type(), &discount_type(), &file_type(),  &kafka_type(),
+                                                     &log_type(),   &mqtt_type(),     &redis_type(), &webhook_type()};
   return all;
 }
 

@@ -188,7 +188,7 @@ TEST_CASE("deliver: names and counts of actions") {
   state::Outbox outbox;
   const Deliverer deliverer(open_yaml("orders: {type: webhook}"), outbox);
   CHECK(deliverer.names() ==
-        std::vector<std::string>{"alert", "discount", "file", "kafka", "log", "orders", "redis", "webhook"});
+        std::vector<std::string>{"alert", "discount", "file", "kafka", "log", "mqtt", "orders", "redis", "webhook"});
   CHECK(deliverer.counts("orders").delivered == 0);
   CHECK(deliverer.counts("nobody").delivered == 0);
 }

@@ -48,6 +48,7 @@ TEST_CASE("open: the built-in actions") {
         "file(path, …)\n"
         "kafka(topic, key?, value?, …)\n"
         "log(message, level?)\n"
+        "mqtt(topic, value?, …)\n"
         "redis(key, value?, …)\n"
         "webhook(url, …)\n");
   // Not knowing the configuration is not knowing that it has no url.
@@ -57,6 +58,7 @@ TEST_CASE("open: the built-in actions") {
         "file(path?, …)\n"
         "kafka(topic?, key?, value?, …)\n"
         "log(message, level?)\n"
+        "mqtt(topic?, value?, …)\n"
         "redis(key?, value?, …)\n"
         "webhook(url?, …)\n");
   for (const auto& schema : built_in_schemas()) {
@@ -84,6 +86,7 @@ TEST_CASE("open: a configured url or path is no parameter any more; further name
         "file(, …)\n"
         "kafka(topic, key?, value?, …)\n"
         "log(message, level?)\n"
+        "mqtt(topic, value?, …)\n"
         "orders(url, …)\n"
         "pages(message, severity?, description?, …)\n"
         "redis(key, value?, …)\n"
@@ -102,15 +105,15 @@ TEST_CASE("open: retry waits come with the action") {
 }
 
 TEST_CASE("open: mistakes are reported where they are") {
-  CHECK(
-      messages("hook: {type: webhok}") ==
-      "1: unknown action type webhok, expected one of alert, discount, file, kafka, log, redis, webhook | did you mean "
-      "webhook?\n");
+  CHECK(messages("hook: {type: webhok}") ==
+        "1: unknown action type webhok, expected one of alert, discount, file, kafka, log, mqtt, redis, webhook | did "
+        "you mean "
+        "webhook?\n");
   CHECK(messages("alrt: {severity: page}") ==
         "1: action alrt needs a type: it is none of the built-in actions | did you mean alert?\n");
   CHECK(messages("orders: {url: 'http://a/'}") ==
         "1: action orders needs a type: it is none of the built-in actions | add `type:` with one of alert, discount, "
-        "file, kafka, log, redis, webhook\n");
+        "file, kafka, log, mqtt, redis, webhook\n");
   CHECK(messages("log: {}\n2fast: {type: log}") == "2: an action's name is letters, digits and _, no digit first\n");
   CHECK(messages("log: loud") == "1: expected a map of the options of action log\n");
   CHECK(messages("[log]") == "1: expected a map of actions by their names\n");
@@ -141,12 +144,12 @@ TEST_CASE("open: an entry with a mistake is left out, also in place of a built-i
   const auto opened = open_actions(&node, diagnostics);
   CHECK(diagnostics.size() == 2);
   CHECK(std::ranges::none_of(opened, [](const auto& a) { return a.name == "log" || a.name == "hook"; }));
-  CHECK(opened.size() == 6);
+  CHECK(opened.size() == 7);
 }
 
 TEST_CASE("open: every option is explained") {
   const auto tables = option_tables();
-  CHECK(tables.size() == 8);
+  CHECK(tables.size() == 9);
   for (const auto& table : tables) {
     CHECK_FALSE(table.help.empty());
     for (const auto& row : table.rows) CHECK_FALSE(row.help.empty());

@@ -313,9 +313,11 @@ class Receiver:
 
 
 class Broker:
-    """A mosquitto of the test's own, without passwords, whose sessions are kept over restarts."""
+    """A mosquitto of the test's own, whose sessions are kept over restarts. `access`: lines of its configuration, in which
+    DIR is its directory; without it there are no passwords."""
 
-    def __init__(self, directory, port=None):
+    def __init__(self, directory, port=None, access="allow_anonymous true\n"):
+        self.access = access
         self.directory = pathlib.Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.port = port or free_port()
@@ -324,7 +326,7 @@ class Broker:
     def start(self):
         config = self.directory / "mosquitto.conf"
         config.write_text(
-            f"listener {self.port} 127.0.0.1\nallow_anonymous true\n"
+            f"listener {self.port} 127.0.0.1\n" + self.access.replace("DIR", str(self.directory)) +
             # Started by root it would become another user, who cannot write here.
             f"user {pwd.getpwuid(os.getuid()).pw_name}\n"
             # The default drops what is more than 1000 messages ahead of a subscriber.
