@@ -160,4 +160,11 @@ std::vector<std::unique_ptr<KeyEntry>> KeyTable::take() {
   return out;
 }
 
+bool KeyState::forget_timeouts() {
+  bool some = rare && !rare->expired.empty();
+  if (some) rare->expired.clear();
+  for (Run& run : runs) some = std::exchange(run.first_completed, false) || some;
+  return some;
+}
+
 }  // namespace cepd::engine

@@ -119,6 +119,8 @@ struct KeyState final : KeyPart {
     if (!rare) rare = std::make_unique<Rare>();
     return *rare;
   }
+  /// What only time-outs ask. True when there was something.
+  bool forget_timeouts();
   void add_run(Run&& run) {
     runs.push_back(std::move(run));
     if (index) index->add(runs.back());

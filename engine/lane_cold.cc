@@ -15,9 +15,8 @@ namespace {
 
 /// These went when the rule had no such clause, since the part was stored.
 void drop_of_lost_clauses(KeyState& state, const PartHead& head, const RuleRecord& rule) {
-  if (!state.rare) return;
-  if (head.before <= rule.timeouts_since) state.rare->expired.clear();
-  if (head.before <= rule.limit_since) {
+  if (head.before <= rule.timeouts_since) state.forget_timeouts();
+  if (state.rare && head.before <= rule.limit_since) {
     state.rare->acted.clear();
     state.rare->acted_on_timeout.clear();
   }

@@ -78,10 +78,7 @@ bool RuleRuntime::take_over(KeyState& key, EventTime watermark) const {
   const bool sets = key.sets;
   evaluator_.take_over(key, watermark);
   bool changed = sets != key.sets;
-  if (!rule().on_timeout && key.rare && !key.rare->expired.empty()) {
-    key.rare->expired.clear();
-    changed = true;
-  }
+  if (!rule().on_timeout && key.forget_timeouts()) changed = true;
   // The times that a LIMIT counted go with it.
   if (rule().limit || !key.rare || (key.rare->acted.empty() && key.rare->acted_on_timeout.empty())) return changed;
   key.rare->acted.clear();

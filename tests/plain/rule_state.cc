@@ -108,6 +108,7 @@ void RuleState::fire(EventTime now, const Report& report) {
 void RuleState::finish(KeyState& state, std::vector<Candidate> completed, std::vector<Run> expired,
                        const Report& report) {
   for (const Candidate& candidate : completed) {
+    if (!rule().on_timeout) break;
     const auto of_first = [&](const Run& run) { return run.first().sequence == candidate.first().sequence; };
     for (auto* runs : {&state.runs, &expired}) {
       for (Run& run : *runs) run.first_completed = run.first_completed || of_first(run);
@@ -172,6 +173,10 @@ void RuleState::adopt(RuleState&& before) {
   counts_ = before.counts_;
   for (auto place = keys_.begin(); place != keys_.end();) {
     KeyState& state = *place->second;
+    if (!rule().on_timeout) {
+      state.expired.clear();
+      for (Run& run : state.runs) run.first_completed = false;
+    }
     if (!rule().limit) {
       state.acted.clear();
       state.acted_on_timeout.clear();
