@@ -237,27 +237,6 @@ bool Evaluator::move(Run& run, Step& step) {
   return stays(run, step);
 }
 
-/// The same where a run binds the very next event or is over (LookBack::strict), which needs much less.
-bool Evaluator::move_strict(Run& run, Step& step) {
-  if (!step.adjacent(run)) return false;
-  const nfa::State& state = state_of(run);
-  step.takes.clear();
-  const auto takes = [&](nfa::StateId to, ElementSet elements, const nfa::Edge* edge) {
-    const auto element = taker(elements, run, 0, step);
-    if (element) step.takes.push_back({to, *element, edge, run.branches});
-    return element.has_value();
-  };
-  const bool repeats = run.count < state.max && takes(run.state, state.elements, nullptr);
-  if (run.count >= state.min && !(repeats && state.greedy)) {
-    for (const nfa::Edge& edge : state.edges) {
-      if (takes(edge.to, edge.elements, &edge) && automaton_.states[static_cast<std::size_t>(edge.to)].greedy) break;
-    }
-  }
-  if (step.takes.size() == 1 && !step.state.index) return take_in_place(run, step.takes.front(), step);
-  for (const Take& each : step.takes) take(run, each, &each != &step.takes.back(), step);
-  return false;
-}
-
 /// What only begins a match, or is waited for elsewhere, is nothing to the run.
 bool Evaluator::untouched(const Run& run, const Step& step) const {
   if (step.offer.unless != 0 || trace_ != nullptr) return false;
@@ -279,11 +258,13 @@ void Evaluator::start(Step& step) {
     if (!element) continue;
     if (target.greedy) kept_back |= open;
     const Take way{edge.to, *element, &edge, open};
-    if (stays_in_place(way, step)) {
+    if (!stays_in_place(way, step)) {
+      take(nothing, way, true, step);
+    } else if (look_back_.strict) {
+      start_strict(way, step);
+    } else {
       Runs& runs = step.state.runs;
       if (!take_in_place(runs.emplace_back(), way, step)) runs.pop_back();
-    } else {
-      take(nothing, way, true, step);
     }
   }
   step.accepted = 0;

@@ -104,7 +104,6 @@ class Evaluator {
   void start(Step& step);
   void continue_prefix(Step& step);
   bool move(Run& run, Step& step);
-  bool move_strict(Run& run, Step& step);
   nfa::BranchSet find_takes(const Run& run, bool ends, Step& step);
   nfa::BranchSet complete_at(const Run& run, bool ends, nfa::ElementSet seen, nfa::BranchSet moved, Step& step);
   bool stays(Run& run, Step& step);
@@ -112,6 +111,11 @@ class Evaluator {
   void see_to_index(KeyState& state) const;
   static void merge(Runs& runs);
   void mark_completed(KeyState& state, const std::vector<Completed>& completed, std::size_t from) const;
+
+  // patterns without gaps (evaluator_strict.cc)
+  bool move_strict(Run& run, Step& step);
+  void start_strict(const Take& way, Step& step);
+  bool take_strict(Run& run, const Take& take, Step& step);
 
   // what becomes of a run that binds the event (evaluator_taken.cc)
   bool stays_in_place(const Take& take, const Step& step) const;

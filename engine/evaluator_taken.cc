@@ -150,12 +150,7 @@ bool Evaluator::arrives(Run& run, Step& step) {
     complete = complete || full || branch.accept->completes == Completes::kNow;
   });
   if (complete) step.completed.push_back({run.set.head(), false, step.event().time});
-  EventTime open = kMinTime;
-  if (run.branches != 0 && !look_back_.strict) {
-    open = open_until(run, true);
-  } else if (run.branches != 0 && (run.count < state.max || (run.count >= state.min && !state.edges.empty()))) {
-    open = kMaxTime;
-  }
+  const EventTime open = run.branches == 0 ? kMinTime : open_until(run, true);
   if (open < step.event().time) {
     if (trace_ != nullptr) trace_->over(run, step.offer.event());
     return false;
