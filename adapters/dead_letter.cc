@@ -102,6 +102,13 @@ struct DeadLetterFile::Impl {
                  reasons[index(reason)].last);
   }
 
+  void note(DropReason reason, const SourcePosition& position, std::string_view detail) {
+    PerReason& counted = reasons[index(reason)];
+    ++counted.count;
+    counted.last = position.source.name() + " at " + std::to_string(position.offset) + ": " + std::string(detail);
+    if (const auto events = counted.log.pass(clock.steady())) log(reason, *events);
+  }
+
   void write() {
     while (!unwritten.empty()) {
       const ssize_t written = ::write(fd, unwritten.data(), unwritten.size());
@@ -151,13 +158,15 @@ DeadLetterFile::~DeadLetterFile() {
   }
 }
 
+void DeadLetterFile::note(DropReason reason, const SourcePosition& position, std::string_view detail) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->note(reason, position, detail);
+}
+
 void DeadLetterFile::add(DropReason reason, const SourcePosition& position, std::string_view detail,
                          std::string_view bytes) {
-  auto& counted = impl_->reasons[index(reason)];
-  ++counted.count;
   const std::lock_guard lock(impl_->mutex);
-  counted.last = position.source.name() + " at " + std::to_string(position.offset) + ": " + std::string(detail);
-  if (const auto events = counted.log.pass(impl_->clock.steady())) impl_->log(reason, *events);
+  impl_->note(reason, position, detail);
   if (impl_->fd < 0) return;
   if (impl_->unwritten.size() >= kMaxUnwritten) {
     ++impl_->lost;

@@ -25,6 +25,8 @@ class DeadLetterFile {
   /// Counts, writes (buffered) and logs; the log line at most once a second for each reason, with how many it stands
   /// for.
   void add(DropReason reason, const SourcePosition& position, std::string_view detail, std::string_view bytes);
+  /// Counts and logs only.
+  void note(DropReason reason, const SourcePosition& position, std::string_view detail);
   void flush();
   std::uint64_t count(DropReason reason) const;
   std::uint64_t total() const;

@@ -215,21 +215,28 @@ DecodeError overlong_number() {
 }  // namespace
 
 struct JsonDecoder::Impl {
-  explicit Impl(DecoderOptions o) : options(std::move(o)), header({options.type_field, options.time_field}) {}
+  explicit Impl(DecoderOptions o) : options(std::move(o)), header(header_paths(options)) {}
+
+  static std::vector<FieldPath> header_paths(const DecoderOptions& options) {
+    std::vector<FieldPath> paths{options.type_field, options.time_field};
+    if (options.id_field) paths.push_back(*options.id_field);
+    return paths;
+  }
 
   const DecoderOptions options;
   // Its kernel is chosen for the processor when the program starts. On-Demand takes as long for the same lines once it
   // has to look at each number and string, as the contract wants, and would be compiled for one processor here.
   simdjson::dom::parser parser;
-  Finder header;  // slot 0 the type, 1 the time
+  Finder header;  // slot 0 the type, 1 the time, 2 the id
   TypeReaders readers;
   EventDraft draft;
-  std::string_view read_text;      // what the last decode() has read
-  std::string unwrapped;           // the event of an envelope
-  std::string scratch;             // where it had to be made
-  std::string with_topic;          // the same with what the topic says
-  TextMembers captured;            // from the topic
-  std::vector<std::string> texts;  // by slot: of the draft's fields that are not text of the message
+  std::string_view read_text;       // what the last decode() has read
+  std::string unwrapped;            // the event of an envelope
+  std::string scratch;              // where it had to be made
+  std::string with_topic;           // the same with what the topic says
+  TextMembers captured;             // from the topic
+  std::optional<MatchId> event_id;  // of the last decode()
+  std::vector<std::string> texts;   // by slot: of the draft's fields that are not text of the message
 
   /// The document lives in `parser` until the next call.
   std::optional<DecodeError> parse(std::string_view text, simdjson::dom::object& out) {
@@ -354,6 +361,13 @@ std::variant<EventPtr, DecodeError> JsonDecoder::decode(const Message& message, 
     return DecodeError{DropReason::kNoTime, std::move(detail)};
   }
 
+  impl_->event_id.reset();
+  if (options.id_field && !is_null(header[2])) {
+    std::string text;
+    std::string id;
+    append_json(id, dynamic_value(*header[2], text));
+    impl_->event_id = hash_match_id(id);
+  }
   EventDraft& draft = impl_->draft;
   draft.time = *time;
   draft.position = message.position;
@@ -363,6 +377,7 @@ std::variant<EventPtr, DecodeError> JsonDecoder::decode(const Message& message, 
 }
 
 std::string_view JsonDecoder::text() const { return impl_->read_text; }
+const std::optional<MatchId>& JsonDecoder::id() const { return impl_->event_id; }
 
 EventPtr JsonDecoder::decode_again(const Event& event, std::string_view type, const FieldPlan& plan) {
   simdjson::dom::object object;

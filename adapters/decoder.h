@@ -8,6 +8,7 @@
 /// append_json prints them.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -31,6 +32,7 @@ struct DecoderOptions {
   bool time_from_record = false;           ///< it is RecordParts::time or RecordParts::when
   bool debezium = false;                   ///< the value is an envelope (adapters/debezium.h)
   std::string key_field;                   ///< that the record's key stands for where the value does not name it
+  std::optional<FieldPath> id_field;       ///< by which an event that comes again is known
   bool keep_raw = false;                   ///< fill Event::raw()
 };
 
@@ -53,6 +55,9 @@ class JsonDecoder {
   /// The text that the last decode() has read: the message's bytes, or the event made of its envelope; with what was
   /// put in from the record's key or the topic. Until the next call.
   std::string_view text() const;
+
+  /// Of the id field of the event that the last decode() gave; none where that is missing or null.
+  const std::optional<MatchId>& id() const;
 
   /// An event of type `type` already decoded, read again from its raw() by a newer plan; without raw() it keeps its
   /// fields.

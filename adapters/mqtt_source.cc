@@ -25,7 +25,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr auto kTick = 100ms;  // between looks at stop() while waiting for the queue or the disk
 constexpr auto kLogEvery = 10s;
-/// A connection that lasted this long was a good one: the next wait is a short one again.
+/// A connection that lasted this long, or has brought something, was a good one: the next wait is a short one again.
 constexpr auto kStable = 5s;
 /// Messages that are under way when cepd is asked to stop have this long to become durable.
 constexpr auto kStopGrace = 2s;
@@ -105,8 +105,10 @@ struct MqttSource::Impl {
   /// One connection, from its beginning to its end. Why it ended.
   std::string converse(const std::string& server) {
     MqttConnection connection(options, stop);
+    brought = false;
     if (!connection.open(server, subscribed)) return connection.problem();
     while (true) {
+      brought = brought || !connection.received().empty();
       if (!hand_over(connection)) return {};
       if (!connection.send()) break;
       if (connection.ready() && !connected) {
@@ -131,7 +133,7 @@ struct MqttSource::Impl {
       const std::string& server = options.servers[turn % options.servers.size()];
       const std::string problem = converse(server);
       if (connected.exchange(false)) {
-        if (SteadyClock::now() - since > kStable) waits.reset();
+        if (brought || SteadyClock::now() - since > kStable) waits.reset();
         turn = options.servers.size() - 1;  // the first one again
       }
       if (stop.stopped()) return;
@@ -154,6 +156,7 @@ struct MqttSource::Impl {
   // Of the thread:
   std::int64_t next = 0;          // offset of the next message
   bool subscribed = false;        // the broker was told the topics
+  bool brought = false;           // messages, on this connection
   SteadyClock::time_point since;  // connected
   BackOff waits;
   std::thread thread;

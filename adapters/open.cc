@@ -68,6 +68,19 @@ std::vector<OptionRow> common_rows() {
        .default_text = "1h",
        .help = "Events further ahead of this machine's clock go to the dead-letter file.",
        .max = 365 * kDay},
+      {.name = "dedup",
+       .type = OptionType::kString,
+       .default_text = "",
+       .help = "Field with an id of the event, by which one that comes again is known and dropped, as long as it would "
+               "not be late (max_delay). Empty: every message is an event."},
+      {.name = "dedup_most",
+       .type = OptionType::kInteger,
+       .default_text = "1000000",
+       .help =
+           "Most ids that are kept of a partition, some 60 bytes of memory each; of more, those that came first are "
+           "forgotten.",
+       .min = 1024,
+       .max = 100'000'000},
   };
 }
 
@@ -161,6 +174,8 @@ std::unique_ptr<OpenedSource> open_source(const std::string& name, const Node& n
     settings.decoder.type_field = path_option(node, options, "type_field", found);
     settings.decoder.time_field = path_option(node, options, "time_field", found);
     settings.decoder.time_unit = parse_time_unit(options.text("time_unit")).value_or(TimeUnit::kMillis);
+    if (!options.text("dedup").empty()) settings.decoder.id_field = path_option(node, options, "dedup", found);
+    settings.most_ids = static_cast<std::size_t>(options.integer("dedup_most"));
     settings.max_delay = options.duration("max_delay");
     settings.idle_after = options.duration("idle_after");
     settings.max_future = options.duration("max_future");

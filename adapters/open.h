@@ -19,6 +19,7 @@ struct SourceSettings {
   Micros max_delay{0};            ///< how far its watermark trails its greatest event time
   Micros idle_after{30'000'000};  ///< processing time without input after which it does not hold time back
   Micros max_future{3'600'000'000};
+  std::size_t most_ids = 0;  ///< that are kept of decoder.id_field, of each partition
 };
 
 struct OpenedSource {

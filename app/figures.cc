@@ -14,6 +14,7 @@ Figures take_figures(const FigureParts& of, bool each_rule, const Clock& clock) 
   figures.queued = of.queue.size();
   figures.events = engine.events();
   figures.waiting = engine.waiting();
+  figures.seen_ids = engine.seen_ids();
   figures.watermark = engine.watermark();
   figures.rules = engine.network().rules().rules.size();
   figures.all_rules = of.pump.tally().all();

@@ -51,6 +51,7 @@ struct Figures {
   std::size_t queued = 0;
   std::uint64_t events = 0;
   std::size_t waiting = 0;
+  engine::Engine::SeenIdCounts seen_ids;
   EventTime watermark = kMinTime;
   std::size_t rules = 0;
   RuleTallies all_rules;

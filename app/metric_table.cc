@@ -18,6 +18,8 @@ constexpr MetricRow kRows[] = {
     {kQueueLimit, kGauge, "cepd_queue_messages_limit", "", "Most of them (daemon.queue_messages)"},
     {kEventsHandled, kCounter, "cepd_events_handled_total", "", "Events handled in the order of their times"},
     {kEventsWaiting, kGauge, "cepd_events_waiting", "", "Events that wait for earlier ones (max_delay)"},
+    {kSeenIds, kGauge, "cepd_dedup_ids", "", "Ids by which events that come again are known (dedup)"},
+    {kSeenIdsForgotten, kCounter, "cepd_dedup_ids_forgotten_total", "", "Ids forgotten early (dedup_most)"},
     {kEventsDropped, kCounter, "cepd_events_dropped_total", "reason", "Messages that were not matched"},
     {kWatermarkLag, kGauge, "cepd_watermark_lag_seconds", "", "How far event time is behind the clock"},
     {kRules, kGauge, "cepd_rules", "", "Rules that run"},

@@ -13,6 +13,8 @@ enum class Metric : std::uint8_t {
   kQueueLimit,
   kEventsHandled,
   kEventsWaiting,
+  kSeenIds,
+  kSeenIdsForgotten,
   kEventsDropped,
   kWatermarkLag,
   kRules,

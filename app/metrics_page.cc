@@ -79,6 +79,8 @@ void add_input(Page& page, const Figures& figures, const PageSources& sources) {
   page.add(Metric::kQueueMessages, figures.queued);
   page.add(Metric::kEventsHandled, figures.events);
   page.add(Metric::kEventsWaiting, figures.waiting);
+  page.add(Metric::kSeenIds, figures.seen_ids.kept);
+  page.add(Metric::kSeenIdsForgotten, figures.seen_ids.forgotten);
   for (int i = 0; i < kDropReasonCount; ++i) {
     page.add(Metric::kEventsDropped, figures.dropped[static_cast<std::size_t>(i)],
              std::string(drop_reason_name(static_cast<DropReason>(i))));

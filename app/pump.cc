@@ -28,6 +28,9 @@ Pump::Pump(std::shared_ptr<const nfa::Network> network, engine::EngineOptions op
       engine_(std::move(network), options,
               {[this](const engine::MatchView& match) { report(match); },
                [this](const Event& event, DropReason reason, std::string_view raw) {
+                 // That it came before is not worth keeping: it is not lost.
+                 if (reason == DropReason::kDuplicate)
+                   return sinks_.dead_letter->note(reason, event.position, "its id has come before");
                  sinks_.late->add(reason, event.position, late_detail(event, reason), raw);
                },
                // On any lane's thread. What is stored stays as it is; what was done since is done again.
@@ -142,7 +145,7 @@ void Pump::take(const adapters::Message& message) {
   writer_->took(message, source.settings.replayable, future);
   if (!event) return;
   if (future) return drop_future(*event, message);
-  push(std::move(event), source.decoder->text());
+  push(std::move(event), source);
 }
 
 bool Pump::replay(const adapters::Message& message, bool future) {
@@ -154,7 +157,7 @@ bool Pump::replay(const adapters::Message& message, bool future) {
   if (future) {
     drop_future(*event, message);
   } else {
-    push(std::move(event), source->decoder->text());
+    push(std::move(event), *source);
   }
   return true;
 }
@@ -203,9 +206,14 @@ void Pump::drop_future(const Event& event, const adapters::Message& message) {
                           message.bytes);
 }
 
-void Pump::push(EventPtr event, std::string_view text) {
+void Pump::push(EventPtr event, const SourceState& source) {
   if (const auto warning = made_types_.from_source(engine_.network(), event->type)) spdlog::warn("{}", *warning);
-  engine_.push(std::move(event), text);
+  const adapters::JsonDecoder& decoder = *source.decoder;
+  if (const auto& id = decoder.id()) {
+    engine_.push(std::move(event), decoder.text(), *id, source.settings.most_ids);
+  } else {
+    engine_.push(std::move(event), decoder.text());
+  }
   settled_ = false;
 }
 

@@ -113,8 +113,8 @@ class Pump {
   /// Null when it is no event: then it is in the dead letters.
   EventPtr decode(SourceState& source, const adapters::Message& message);
   void drop_future(const Event& event, const adapters::Message& message);
-  /// `text`: what it was decoded from.
-  void push(EventPtr event, std::string_view text);
+  /// `source` has just decoded it.
+  void push(EventPtr event, const SourceState& source);
   /// Of which `id` is the whole or a part; null for one that the configuration does not have.
   SourceState* source_of(const SourceId& id);
   EventPtr decode_again(const Event& event, std::string_view type);

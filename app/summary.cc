@@ -33,6 +33,8 @@ void log_summary(const SummaryParts& of, std::chrono::duration<double> ran) {
     spdlog::info("keys: {} in memory and {} on disk only; {} forgotten and {} read while cepd ran", keys.here,
                  keys.cold, keys.evicted, keys.loaded);
   }
+  if (const auto forgotten = engine.seen_ids().forgotten; forgotten > 0)
+    spdlog::warn("{} ids forgotten before their time: dedup_most of the source is too small", forgotten);
   if (quiet > 0) spdlog::info("{} rules without a match", quiet);
   for (int i = 0; i < kDropReasonCount; ++i) {
     const auto reason = static_cast<DropReason>(i);

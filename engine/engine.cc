@@ -191,6 +191,17 @@ void Engine::push(EventPtr event, std::string_view raw) {
   if (one || (!impl_->threads && impl_->ready.size() >= impl_->options.lane_batch)) impl_->drain();
 }
 
+void Engine::push(EventPtr event, std::string_view raw, const MatchId& id, std::size_t most) {
+  const PartitionId partition{event->position.source, event->position.partition};
+  const EventTime watermark = impl_->order.watermark_of(partition);
+  if (event->time >= watermark && !impl_->seen.add(partition, id, event->time, watermark, most)) {
+    impl_->order.set_awake(partition);
+    if (impl_->handlers.late) impl_->handlers.late(*event, DropReason::kDuplicate, raw);
+    return;
+  }
+  push(std::move(event), raw);
+}
+
 void Engine::flush() { impl_->drain(); }
 
 void Engine::set_awake(SourceId source, std::int32_t partition) { impl_->order.set_awake({source, partition}); }
@@ -212,6 +223,7 @@ void Engine::finish() {
 
 EventTime Engine::watermark() const { return impl_->order.watermark(); }
 std::size_t Engine::waiting() const { return impl_->order.waiting().size(); }
+Engine::SeenIdCounts Engine::seen_ids() const { return {impl_->seen.size(), impl_->seen.forgotten()}; }
 std::size_t Engine::dropped_by_swap() const { return impl_->dropped_by_swap; }
 const nfa::Network& Engine::network() const { return impl_->network(); }
 std::uint64_t Engine::events() const { return impl_->handled; }

@@ -94,7 +94,7 @@ class Engine {
   struct Handlers {
     /// Must not call the engine.
     std::function<void(const MatchView&)> match;
-    std::function<void(const Event&, DropReason, std::string_view raw)> late;  ///< kLate or kLateAfterIdle
+    std::function<void(const Event&, DropReason, std::string_view raw)> late;  ///< or kDuplicate
     /// What EngineOptions::stored holds cannot be read. Must not return; on any lane's thread.
     std::function<void(const Error&)> unreadable = nullptr;
   };
@@ -110,6 +110,9 @@ class Engine {
   /// later call; it waits where a lane is too far behind.
   /// `raw`: the bytes it was decoded from, kept while it waits, for a reload. An event is pushed into one engine once.
   void push(EventPtr event, std::string_view raw = {});
+  /// The same for an event with an id, by which it is known when it comes again: it is dropped then, as kDuplicate,
+  /// unless it is late. Of each partition of a source about `most` ids are kept, and those that came first go.
+  void push(EventPtr event, std::string_view raw, const MatchId& id, std::size_t most);
   /// Handles what push() has left to be handled, and reports it.
   void flush();
 
@@ -124,6 +127,12 @@ class Engine {
 
   EventTime watermark() const;
   std::size_t waiting() const;  ///< events held back by the watermark
+  /// Ids by which events that come again are known: now, and since the engine was made those that went over `most`.
+  struct SeenIdCounts {
+    std::size_t kept = 0;
+    std::uint64_t forgotten = 0;
+  };
+  SeenIdCounts seen_ids() const;
 
   /// Puts a new set of rules in place between two events. Its field plan continues that of the rules before. Rules with
   /// an equal name and fingerprint keep their partial matches. Where a rule gets ON TIMEOUT, or leaves those with which

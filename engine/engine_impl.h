@@ -16,6 +16,7 @@
 #include "engine/lane.h"
 #include "engine/lane_threads.h"
 #include "engine/order.h"
+#include "engine/seen_ids.h"
 #include "engine/snapshot.h"
 #include "engine/stored_keys.h"
 
@@ -26,6 +27,7 @@ struct Engine::Impl {
   EngineOptions options;
   Handlers handlers;
   EventOrder order;
+  SeenIds seen;
   std::deque<Lane> lanes;
   std::vector<EventMaker> makers;  // by index in RuleSet::rules; empty where no rule reads what another makes
   DerivedQueue derived;            // empty between two places of the total order

@@ -160,6 +160,7 @@ void Engine::begin_save() {
   auto& plan = impl_->plans.at(impl_->plan);
   if (!std::exchange(plan.saved, true)) batch.put(Space::kEngine, plan_key(impl_->plan), plan.text);
   batch.put(Space::kEngine, std::string(kOrderKey), encode_order(impl_->order, impl_->next_sequence));
+  impl_->seen.save(batch, [this](const PartitionId& partition) { return impl_->order.watermark_of(partition); });
   for (Lane& lane : impl_->lanes) lane.begin_save(impl_->plan, impl_->next_sequence);
   impl_->saving = true;
 }
@@ -214,6 +215,7 @@ Result<Engine::Restored> Engine::restore(state::StateBackend& backend, const Dec
   if (!order) return order.error();
   if (!*order) return restored;  // nothing was ever saved
   CEPD_TRY(decode_order(**order, impl_->order, impl_->next_sequence));
+  CEPD_TRY(impl_->seen.restore(backend));
   impl_->time_given.reset();
   CEPD_TRY(impl_->restore_plans(backend));
   auto limits = backend.get(Space::kEngine, kLimitsKey);

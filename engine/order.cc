@@ -35,6 +35,14 @@ std::optional<DropReason> EventOrder::offer(EventPtr& event) {
   return std::nullopt;
 }
 
+EventTime EventOrder::watermark_of(const PartitionId& id) const {
+  const auto known = partitions_.find(id);
+  if (known == partitions_.end()) return watermark_;
+  const Partition& partition = known->second;
+  // One that is idle comes back at the engine's.
+  return partition.idle ? std::max(partition.watermark(), watermark_) : partition.watermark();
+}
+
 bool EventOrder::ready(const Event& event) const {
   if (ended_ || watermark_ > event.time) return true;
   const PartitionId own = partition_of(event);

@@ -49,6 +49,8 @@ class EventOrder {
   EventTime watermark_of_input() const { return watermark_; }
 
   const std::map<PartitionId, Partition>& partitions() const { return partitions_; }
+  /// What the partition's next event must not be older than.
+  EventTime watermark_of(const PartitionId& partition) const;
   /// Events held back, in no particular order.
   const std::vector<EventPtr>& waiting() const { return heap_; }
   /// To be read again by new rules: time and position stay as they are.

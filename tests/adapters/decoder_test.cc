@@ -487,3 +487,39 @@ TEST_CASE("decoder: fields are read again by a newer plan") {
   restored.fields = {Value::integer(4)};
   CHECK(decoder.decode_again(*restored.build(), "u", next)->field(0).as_int() == 4);
 }
+
+TEST_CASE("decoder: the id by which an event is known is the field's value, of its kind") {
+  DecoderOptions options;
+  options.id_field = path({std::string("meta"), std::string("id")});
+  JsonDecoder decoder(options);
+  const auto id = [&](const std::string& meta) {
+    decoded(decoder, plan_of({}), R"({"type":"t","ts":0,"meta":)" + meta + "}");
+    return decoder.id();
+  };
+  const auto of = [&](const std::string& json) { return id(R"({"id":)" + json + "}"); };
+  CHECK(of("\"a\"").has_value());
+  CHECK(of("\"a\"") == of("\"\\u0061\""));
+  CHECK(of("\"1\"") != of("1"));
+  CHECK(of("1") != of("2"));
+  CHECK(of(R"({"b":1,"a":2})") == of(R"({"a":2, "b":1})"));
+  CHECK_FALSE(of("null").has_value());
+  CHECK_FALSE(id("{}").has_value());
+  CHECK_FALSE(id("7").has_value());
+}
+
+TEST_CASE("decoder: named levels of the topic are fields, whatever the payload says") {
+  DecoderOptions options;
+  options.topics.emplace_back("s/{site}/{type}");
+  options.topics.emplace_back("$share/g/d/{site}/#");
+  options.id_field = FieldPath::of("site");
+  JsonDecoder decoder(options);
+  const FieldPlan plan = plan_of({FieldPath::of("site"), FieldPath::of("x")});
+  const auto event = decoded(decoder, plan, R"({"ts":0,"site":"no","x":1})", "s/north/t");
+  CHECK(event->field(0).text() == "north");
+  CHECK(event->field(1).as_int() == 1);
+  CHECK(decoder.text() == R"({"ts":0,"site":"no","x":1,"site":"north","type":"t"})");
+  CHECK(decoder.id() == cepd::hash_match_id("\"north\""));
+  CHECK(decoded(decoder, plan, R"({"ts":0,"type":"t"})", "d/a\"b/x/y")->field(0).text() == "a\"b");
+  CHECK(decoded(decoder, plan, R"({"ts":0,"type":"t","site":"own"})", "other")->field(0).text() == "own");
+  CHECK(refused(decoder, plan, R"([])", "s/north/t").starts_with("not_json"));
+}

@@ -144,6 +144,16 @@ TEST_CASE("mqtt options: what does not go together") {
   }
 }
 
+TEST_CASE("open source: dedup") {
+  const auto none = good("type: stdin\n");
+  CHECK_FALSE(none->settings.decoder.id_field.has_value());
+  const auto opened = good("type: stdin\ndedup: meta.id\ndedup_most: 5000\n");
+  CHECK(opened->settings.decoder.id_field == FieldPath{{std::string("meta"), std::string("id")}});
+  CHECK(opened->settings.most_ids == 5000);
+  CHECK(contains(bad("type: stdin\ndedup: a..b\n"), "dedup: expected the path of a field"));
+  CHECK(contains(bad("type: stdin\ndedup_most: 10\n"), "dedup_most"));
+}
+
 TEST_CASE("open source: option tables list each type once, common rows first") {
   const auto tables = cepd::adapters::option_tables();
   REQUIRE(tables.size() == 6);

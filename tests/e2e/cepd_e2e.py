@@ -350,13 +350,25 @@ class Broker:
             self.process.send_signal(how)
             self.process.wait(PATIENCE)
 
-    def publish(self, topic, *events):
+    def log(self):
+        return (self.directory / "mosquitto.log").read_text(encoding="utf-8", errors="replace")
+
+    def publish(self, topic, *events, more=()):
         """QoS 1: returns when the broker has taken them all."""
-        done = subprocess.run(
-            [find_program("mosquitto_pub"), "-h", "127.0.0.1", "-p", str(self.port), "-q", "1", "-t", topic, "-l"],
-            input=b"".join(as_line(event) for event in events), timeout=PATIENCE, capture_output=True, check=False)
+        done = subprocess.run(self._publish(topic, *more), input=b"".join(as_line(event) for event in events),
+                              timeout=PATIENCE, capture_output=True, check=False)
         if done.returncode != 0:
             raise AssertionError(f"mosquitto_pub: {done.stderr.decode()}")
+
+    def publisher(self, topic, *events):
+        """A process that publishes them and does not give up when the broker is gone."""
+        with tempfile.TemporaryFile() as lines:
+            lines.write(b"".join(as_line(event) for event in events))
+            lines.seek(0)
+            return subprocess.Popen(self._publish(topic), stdin=lines, stderr=subprocess.DEVNULL)
+
+    def _publish(self, topic, *more):
+        return [find_program("mosquitto_pub"), "-h", "127.0.0.1", "-p", str(self.port), "-q", "1", "-t", topic, "-l", *more]
 
 
 def certificates(directory):

@@ -480,3 +480,51 @@ TEST_CASE("engine: many open partial matches are found by what they are to equal
   engine->finish();
   CHECK(engine->counts()[1].partial_matches == 0);
 }
+
+TEST_CASE("engine: an event whose id has come before is dropped, and late where it is too old, in any run") {
+  const auto network = network_of("RULE r MATCH A");
+  Watched engine(network, tracked());
+  const auto push = [&](double seconds, std::int64_t offset, const char* id, std::size_t most = 5000) {
+    engine->push(make_event(network->fields(), "A", seconds, offset, {}), "", hash_match_id(id), most);
+  };
+  engine->set_max_delay(SourceId("s"), Micros(5'000'000));
+  push(1, 0, "x");
+  push(2, 1, "y");
+  push(1, 2, "x");  // its first one still waits
+  push(9, 3, "z");  // the watermark is at 4
+  push(1, 4, "x");  // too old by now
+  push(9, 5, "z");
+  CHECK(engine.seen == Seen{"duplicate:2", "r@1 A:0", "r@2 A:1", "late:4", "duplicate:5"});
+  CHECK(engine->seen_ids().kept == 3);  // their chunk has one that may still come again
+
+  const auto backend = state::memory_backend();
+  save_to(*engine, *backend);
+  engine.make();
+  engine->set_max_delay(SourceId("s"), Micros(5'000'000));
+  REQUIRE(engine->restore(*backend, test::unread).has_value());
+  engine.seen.clear();
+  push(9, 6, "z");
+  push(8, 7, "w");
+  engine->set_idle(SourceId("s"), 0);
+  engine->advance(event_time_us(20'000'000));
+  push(9, 8, "z");   // the clock has passed it
+  push(21, 9, "z");  // a new one of the name
+  engine->finish();
+  CHECK(engine.seen == Seen{"duplicate:6", "r@8 A:7", "r@9 A:3", "late_after_idle:8", "r@21 A:9"});
+}
+
+TEST_CASE("engine: an event that came before wakes its partition as any other") {
+  for (const bool again : {false, true}) {
+    CAPTURE(again);
+    const auto network = network_of("RULE r MATCH A");
+    Watched engine(network);
+    const auto push = [&](double seconds, std::int64_t offset, const char* source) {
+      engine->push(make_event(network->fields(), "A", seconds, offset, {}, source), "", hash_match_id("x"), 5000);
+    };
+    push(1, 0, "a");
+    engine->set_idle(SourceId("a"), 0);
+    if (again) push(1, 1, "a");
+    push(5, 2, "b");
+    CHECK(engine.seen == (again ? Seen{"r@1 A:0", "duplicate:1"} : Seen{"r@1 A:0", "r@5 A:2"}));
+  }
+}
