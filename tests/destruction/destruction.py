@@ -12,14 +12,15 @@ file, http: the base is a run that is never killed, with the same input, and the
 places of the input. The file, in order, what a real HTTP receiver got, by idempotency key, and the dead letters must be
 those of the base: nothing is missing, nothing is there twice, nothing is different.
 
-mqtt, live: what is right depends on more than the input: on what the broker sends again; and with events that carry the
-time at which they are sent, from two sources that are quiet at times, on the clock, which jumps. So the judge is a run
-that is never killed and does once more what the journal says, from the first checkpoint on, to which a copy of the state
-is rolled back. Beside that every event must have been handled or be a dead letter.
+mqtt, live: what is right depends on more than the input: on what the broker, which is killed as well, sends again; and
+with events that carry the time at which they are sent, from two sources that are quiet at times, on the clock, which
+jumps. So the judge is a run that is never killed and does once more what the journal says, from the first checkpoint on,
+to which a copy of the state is rolled back. Beside that every event must have been handled, once, or be a dead letter.
 """
 
 import argparse
 import collections
+import contextlib
 import json
 import os
 import pathlib
@@ -82,24 +83,40 @@ def feed(run, lines, steps, quota, options):
 
 
 def feed_mqtt(run, lines, steps, quota, options):
-    """Publishes all; the rules are changed at places that nobody knows."""
-    publisher = run.open_publisher()
+    """Publishes all; the rules are changed at places that nobody knows. A broker that is killed forgets what came last,
+    also what it has answered: what nobody has seen is published again, as by one who has no answer."""
     piece = max(1, len(lines) // options.kills // 8)
-    steps = iter(steps)
-    for fed in range(0, len(lines), piece):
-        quota.wait(fed / len(lines))
-        publisher.stdin.write("".join(line + "\n" for line in lines[fed:fed + piece]).encode())
-        publisher.stdin.flush()
-        if fed // piece % 20 == 19 and (step := next(steps, None)):
-            run.change_rules(step)
-            run.reload()
-        elif quota.share < 1:
-            time.sleep(PIECE_PAUSE)
+    everything, steps = set(range(options.events)), iter(steps)
+    publisher, starts, fed, pieces = run.open_publisher(), run.broker_starts, 0, 0
+
+    def go_back():
+        nonlocal publisher, starts
+        publisher.kill()
+        publisher.wait()
+        starts, publisher = run.broker_starts, run.open_publisher()
+        told = told_of(run)
+        return next((i for i, line in enumerate(lines) if json.loads(line).get("n", -1) not in told), 0)
+
+    while not everything <= told_of(run):
+        while fed < len(lines):
+            quota.wait(fed / len(lines))
+            if starts != run.broker_starts:
+                fed = min(fed, go_back())
+            with contextlib.suppress(BrokenPipeError):  # the broker is being killed
+                publisher.stdin.write("".join(line + "\n" for line in lines[fed:fed + piece]).encode())
+                publisher.stdin.flush()
+            fed, pieces = fed + piece, pieces + 1
+            if pieces % 20 == 19 and (step := next(steps, None)):
+                run.change_rules(step)
+                run.reload()
+            elif quota.share < 1:
+                time.sleep(PIECE_PAUSE)
+        if starts != run.broker_starts:
+            fed = go_back()
+        time.sleep(PIECE_PAUSE * 10)
     publisher.stdin.close()
     if publisher.wait() != 0:
         run.fail("mosquitto_pub failed")
-    everything = set(range(options.events))
-    run.wait(lambda: everything == told_of(run), "not all messages have come", PIECE_PAUSE * 10)
 
 
 def feed_live(run, quota, options):
@@ -147,7 +164,8 @@ def choose_fault(run, chance, jumps):
 
 
 def destroy(run, feeder, quota, options, chance, jumps=False):
-    """Kills the daemon while the feeder feeds. Returns how many kills hit what, and how many left a torn commit."""
+    """Kills the daemon, and now and then the broker, while the feeder feeds. Returns how many kills hit what, and how many
+    left a torn commit."""
     hits, torn = collections.Counter(), 0
     feeder.start()
     for kill in range(options.kills):
@@ -157,6 +175,11 @@ def destroy(run, feeder, quota, options, chance, jumps=False):
             run.rotate()
         run.start(fault)
         until = time.monotonic() + options.slow * (chance.uniform(0.0, 0.6) + (1.0 if fault else 0))
+        if run.broker and chance.random() < 0.4:
+            time.sleep(chance.uniform(0.0, 0.3))
+            how = chance.choice((signal.SIGKILL, signal.SIGTERM))
+            run.restart_broker(how)
+            hits[f"of the broker, by {how.name}"] += 1
         while time.monotonic() < until and run.alive():
             time.sleep(0.02)
         code = run.kill()
@@ -302,11 +325,11 @@ def destroy_and_judge(scenario, run, directory, feeder, quota, options, jumps):
 
 
 def prove_mqtt(directory, options):
-    # The broker takes some 2,000 messages a second, cepd some 700.
-    chosen = argparse.Namespace(**{**vars(options), "events": options.events // 10})
+    # The broker takes some 2,000 messages a second.
+    chosen = argparse.Namespace(**{**vars(options), "events": options.events // 4})
     # What comes again stands a little behind what came after it.
     rules = RULES + EVERY_RULE
-    run = Run(directory / "run-mqtt", chosen, ["mqtt"], rules, {"max_delay": "10s"})
+    run = Run(directory / "run-mqtt", chosen, ["mqtt"], rules, {"max_delay": "10s", "dedup": "n"})
     run.start_broker()
     lines = [line for line in make_events(chosen.events, chosen.seed) if line.endswith("}")]
     numbers = {json.loads(line)["n"] for line in lines}
@@ -316,7 +339,9 @@ def prove_mqtt(directory, options):
     lines.append(json.dumps({"type": "end", "ts": BEGIN_MS + 20 * chosen.events + 60_000}))
     quota = Quota(0.0)
     feeder = start_feeder(feed_mqtt, run, lines, rule_steps(8, chosen.seed, rules), quota, chosen)
-    destroy_and_judge("mqtt", run, directory, feeder, quota, chosen, False)
+    _, twice = destroy_and_judge("mqtt", run, directory, feeder, quota, chosen, False)
+    if twice:
+        run.fail(f"{twice} events were taken twice")
 
 
 def prove_live(directory, options):
@@ -336,7 +361,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cepd", type=os.path.abspath)
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--events", type=int, default=10_000, help="of file and http; mqtt takes a tenth, live a quarter")
+    parser.add_argument("--events", type=int, default=10_000, help="of file and http; mqtt and live take a quarter")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--scenario", choices=("file", "http", "mqtt", "live", "all"), default="all")
     parser.add_argument("--lanes", type=int, default=1)

@@ -80,13 +80,18 @@ class Run:
         self.receiver = Receiver()
         self.input = self.directory / "events.jsonl"
         self.input.touch()
-        self.port, self.broker = free_port(), None
+        self.port, self.broker, self.broker_starts = free_port(), None, 0
         self.process, self.rotated, self.inputs, self.starts = None, 0, 0, 0
         self.lock = threading.RLock()  # around what ends or begins a life
         atexit.register(self.abandon)
 
     def start_broker(self):
         self.broker = Broker(self.directory / "broker").start()
+
+    def restart_broker(self, how):
+        self.broker.stop(how)
+        self.broker.start()
+        self.broker_starts += 1
 
     def close(self):
         self.receiver.close()
