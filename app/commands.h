@@ -67,6 +67,17 @@ struct StateArguments {
 };
 int state_command(const StateArguments& arguments);
 
+struct DlqArguments {
+  std::string what;  // list, show, replay
+  std::string config;
+  std::vector<std::uint64_t> numbers;  // of records; empty: all
+  std::string reason, source;          // only these; may be empty
+  std::uint64_t after = 0;             // only greater numbers
+  std::string to;                      // of a replay: a URL or an http source; empty: standard output
+  bool late = false, raw = false;
+};
+int dlq_command(const DlqArguments& arguments);
+
 int run_command(const std::string& config);
 int status_command(const std::string& config, bool json);
 int reload_command(const std::string& config, Micros wait);

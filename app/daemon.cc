@@ -110,7 +110,8 @@ Status Daemon::open() {
   const std::string& late_path = settings_.daemon.text("late");
   for (auto [path, file] :
        {std::pair{&settings_.daemon.text("dead_letter"), &dead_letter_}, std::pair{&late_path, &late_}}) {
-    auto opened = adapters::DeadLetterFile::open(*path, clock_);
+    auto opened = adapters::DeadLetterFile::open(
+        *path, clock_, static_cast<std::size_t>(settings_.daemon.integer("dead_letter_bytes")));
     if (!opened) return std::move(opened).error();
     *file = std::move(*opened);
   }
@@ -257,9 +258,9 @@ Status Daemon::start_metrics() {
       static_cast<std::size_t>(settings_.daemon.integer("queue_messages")),
       static_cast<std::size_t>(settings_.engine.integer("lanes")),
       settings_.state.text("backend") == "lmdb" ? static_cast<std::size_t>(settings_.state.integer("memory")) : 0};
-  metrics_ = std::make_unique<Metrics>(
-      FigureParts{*pump_, *queue_, *dead_letter_, *late_, *deliverer_, outbox_, *writer_, figures_}, sources,
-      settings_.metrics.flag("each_rule"));
+  metrics_ = std::make_unique<Metrics>(FigureParts{*pump_, *queue_, *dead_letter_, *late_, *deliverer_, outbox_,
+                                                   *writer_, figures_, dead_letter_sender_},
+                                       sources, settings_.metrics.flag("each_rule"));
   const auto wake = [this] { queue_->wake(); };
   if (const Status served = metrics_->serve_status(settings_.daemon.text("run_directory"), wake); !served)
     spdlog::warn("`cepd status` gets no answer: {}", served.error().message);
@@ -314,8 +315,20 @@ void Daemon::take_messages(std::chrono::milliseconds wait) {
   writer_->commit(more);
 }
 
+void Daemon::start_dead_letter_sender() {
+  const std::string& name = settings_.daemon.text("dead_letter_action");
+  if (name.empty()) return;
+  Diagnostics said_before;
+  for (auto& action : actions::open_actions(settings_.root.find("actions"), said_before)) {
+    if (action.name != name) continue;
+    dead_letter_sender_ = std::make_unique<DeadLetterSender>(settings_.daemon.text("dead_letter"), *dead_letter_,
+                                                             std::move(action), clock_);
+  }
+}
+
 Status Daemon::run() {
   deliverer_->start();
+  start_dead_letter_sender();
   // Rules that the last checkpoint does not have are stored before they see an event.
   if (checkpointer_->has_rules_to_store()) {
     checkpointer_->begin();
@@ -447,6 +460,7 @@ Status Daemon::stop(bool input_ended) {
   if (!saved && stopped) stopped = reason ? *reason : error(Errc::kInternal, "the last checkpoint was not finished");
   dead_letter_->flush();
   late_->flush();
+  if (dead_letter_sender_) dead_letter_sender_->stop();
   log_summary({*pump_, *dead_letter_, *late_, *deliverer_, outbox_}, clock_.steady() - started_);
   return stopped;
 }

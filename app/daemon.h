@@ -18,6 +18,7 @@
 #include "adapters/rate_limit.h"
 #include "app/checkpointer.h"
 #include "app/control.h"
+#include "app/dead_letter_sender.h"
 #include "app/group_writer.h"
 #include "app/measures.h"
 #include "app/metrics.h"
@@ -45,6 +46,7 @@ class Daemon {
   /// Restores what the last run had, as of its end, and puts the rules of the directory in place.
   Status restore(std::vector<state::RuleText> texts);
   Status start_sources();
+  void start_dead_letter_sender();
   void reload();
   ReloadOutcome try_reload();
   bool sources_finished() const;
@@ -62,6 +64,7 @@ class Daemon {
   std::unique_ptr<RunDirectory> run_directory_;
   std::unique_ptr<state::StateBackend> backend_;
   std::unique_ptr<adapters::DeadLetterFile> dead_letter_, late_;
+  std::unique_ptr<DeadLetterSender> dead_letter_sender_;
   std::unique_ptr<Measures> measures_;
   std::shared_ptr<const nfa::Network> network_;
   state::Outbox outbox_;

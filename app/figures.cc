@@ -19,9 +19,15 @@ Figures take_figures(const FigureParts& of, bool each_rule, const Clock& clock) 
   figures.rules = engine.network().rules().rules.size();
   figures.all_rules = of.pump.tally().all();
   if (each_rule) figures.by_rule = of.pump.tally().by_rule(engine.network());
-  for (const std::string& name : of.deliverer.names())
-    figures.actions.push_back(
-        {name, of.outbox.size(name), of.outbox.bytes(name), of.outbox.limit(name), of.deliverer.counts(name)});
+  for (const std::string& name : of.deliverer.names()) {
+    const auto& sender = of.dead_letter_sender;
+    if (sender && sender->action() == name) {  // its calls wait in a file of theirs
+      figures.actions.push_back({name, sender->waiting(), 0, of.outbox.limit(name), sender->counts()});
+    } else {
+      figures.actions.push_back(
+          {name, of.outbox.size(name), of.outbox.bytes(name), of.outbox.limit(name), of.deliverer.counts(name)});
+    }
+  }
   figures.saving_fails = of.writer.failing().has_value();
   figures.run = of.run;
   return figures;

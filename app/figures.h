@@ -18,6 +18,7 @@
 #include "actions/deliver.h"
 #include "adapters/dead_letter.h"
 #include "adapters/source.h"
+#include "app/dead_letter_sender.h"
 #include "app/group_writer.h"
 #include "app/pump.h"
 #include "app/rule_tally.h"
@@ -78,6 +79,7 @@ struct FigureParts {
   const state::Outbox& outbox;
   const GroupWriter& writer;
   const RunFigures& run;
+  const std::unique_ptr<DeadLetterSender>& dead_letter_sender;  ///< may hold none
 };
 /// All but those of the engine's lanes. `each_rule`: with those of single rules.
 Figures take_figures(const FigureParts& of, bool each_rule, const Clock& clock);

@@ -47,6 +47,21 @@ CLI::App* add_state(CLI::App& state, StateArguments& arguments, const char* name
   return command;
 }
 
+/// One thing that `cepd dlq` does.
+CLI::App* add_dlq(CLI::App& dlq, DlqArguments& arguments, const char* name, const char* about) {
+  CLI::App* command = dlq.add_subcommand(name, about);
+  command->add_option("--config", arguments.config, "Configuration file of the daemon")->type_name("FILE")->required();
+  command->add_flag("--late", arguments.late, "Those of the file of late events (daemon.late)");
+  command->callback([&arguments, name] { arguments.what = name; });
+  return command;
+}
+
+void add_dlq_filters(CLI::App& command, DlqArguments& arguments) {
+  command.add_option("--reason", arguments.reason, "Only those refused for this")->type_name("WORD");
+  command.add_option("--source", arguments.source, "Only those of this source")->type_name("NAME");
+  command.add_option("--after", arguments.after, "Only those with a greater number")->type_name("N");
+}
+
 int run(int argc, char** argv) {
   CLI::App cli{kAbout, "cepd"};
   cli.set_version_flag("--version", std::string("cepd " CEPD_VERSION));
@@ -148,6 +163,20 @@ int run(int argc, char** argv) {
       ->required();
   add_state(*state_cli, state, "stats", "Say how much there is of what");
 
+  DlqArguments dlq;
+  CLI::App* dlq_cli = cli.add_subcommand("dlq", "Look at dead letters, and take them once more");
+  dlq_cli->require_subcommand(1);
+  add_dlq_filters(*add_dlq(*dlq_cli, dlq, "list", "List them: number, time, reason, place, detail"), dlq);
+  CLI::App* dlq_show = add_dlq(*dlq_cli, dlq, "show", "Show what is known of some, with the original bytes");
+  dlq_show->add_option("number", dlq.numbers, "As `list` says")->type_name("N")->required();
+  dlq_show->add_flag("--raw", dlq.raw, "The original bytes alone, as they came");
+  CLI::App* dlq_replay =
+      add_dlq(*dlq_cli, dlq, "replay", "Print the original events, one a line, or give them to a running daemon");
+  dlq_replay->add_option("number", dlq.numbers, "As `list` says; all of them without")->type_name("N");
+  dlq_replay->add_option("--to", dlq.to, "Post them to this http source of the configuration, or to a URL")
+      ->type_name("SOURCE|URL");
+  add_dlq_filters(*dlq_replay, dlq);
+
   // CLI11 would only say that a command is missing.
   std::vector<std::string> names;
   for (const CLI::App* command : cli.get_subcommands({})) names.push_back(command->get_name());
@@ -172,6 +201,7 @@ int run(int argc, char** argv) {
     if (why_cli->parsed()) return why_command(why);
     if (explain_cli->parsed()) return explain_command(explain);
     if (state_cli->parsed()) return state_command(state);
+    if (dlq_cli->parsed()) return dlq_command(dlq);
     if (run_cli->parsed()) return run_command(config);
     if (status_cli->parsed()) return status_command(config, status_json);
     const auto longest = parse_duration(wait);

@@ -197,13 +197,13 @@ EventPtr Pump::decode(SourceState& source, const adapters::Message& message) {
   auto decoded = source.decoder->decode(message, engine_.network().fields());
   if (auto* event = std::get_if<EventPtr>(&decoded)) return std::move(*event);
   const auto& failed = std::get<adapters::DecodeError>(decoded);
-  sinks_.dead_letter->add(failed.reason, message.position, failed.detail, message.bytes);
+  sinks_.dead_letter->add(failed.reason, message.position, failed.detail, message.bytes, message.topic);
   return nullptr;
 }
 
 void Pump::drop_future(const Event& event, const adapters::Message& message) {
   sinks_.dead_letter->add(DropReason::kFuture, message.position, "event time " + format_rfc3339(event.time),
-                          message.bytes);
+                          message.bytes, message.topic);
 }
 
 void Pump::push(EventPtr event, const SourceState& source) {

@@ -1,6 +1,7 @@
 #include "app/settings.h"
 
 #include "actions/open.h"
+#include "app/dead_letter_sender.h"
 #include "app/metrics_server.h"
 #include "state/journal.h"
 #include "state/open.h"
@@ -59,6 +60,18 @@ const OptionTable& daemon_table() {
         .default_text = "",
         .help = "File that keeps bad events with their reason, one JSON object a line. Empty: they are only counted "
                 "and logged."},
+       {.name = "dead_letter_bytes",
+        .type = OptionType::kBytes,
+        .default_text = "256MiB",
+        .help = "Most bytes of that file and of the older one beside it (.1); what is longest there goes. The same for "
+                "late.",
+        .min = 4 << 20,
+        .max = std::int64_t{1} << 40},
+       {.name = "dead_letter_action",
+        .type = OptionType::kString,
+        .default_text = "",
+        .help = "Action under `actions:` that gets each record of the dead_letter file too, as its value: one of type "
+                "kafka or mqtt with a topic, and no other use. What it has not got is sent later."},
        {.name = "late",
         .type = OptionType::kPath,
         .default_text = "",
@@ -140,6 +153,15 @@ Settings load_settings(const std::string& file, Diagnostics& diagnostics) {
         root.find("metrics")->find("listen")->value_problem(Severity::kError, std::move(listen).error().message));
   }
   settings.action_schemas = actions::configured_schemas(root.find("actions"), diagnostics);
+  if (const std::string& action = settings.daemon.text("dead_letter_action"); !action.empty()) {
+    std::string mistake = dead_letter_action_mistake(settings.action_schemas, action);
+    if (settings.daemon.text("dead_letter").empty()) mistake = "it needs the file dead_letter, from which it is sent";
+    if (!mistake.empty()) {
+      diagnostics.push_back(root.find("daemon")
+                                ->find("dead_letter_action")
+                                ->value_problem(Severity::kError, "dead_letter_action: " + mistake));
+    }
+  }
   return settings;
 }
 

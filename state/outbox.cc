@@ -267,7 +267,8 @@ void Outbox::finish(const std::string& action, std::span<const std::uint64_t> se
     // One that was not handed over never reaches the disk; that its number was reached does.
     const auto unstored = std::ranges::lower_bound(new_, sequence, {}, &std::pair<std::uint64_t, std::string>::first);
     if (unstored != new_.end() && unstored->first == sequence) {
-      unstored->second.clear();
+      unstored->second = {};
+      while (!new_.empty() && new_.front().second.empty()) new_.pop_front();
     } else {
       marks.erase(Space::kOutbox, ordered_key(sequence));
     }

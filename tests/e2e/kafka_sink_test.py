@@ -210,6 +210,25 @@ class KafkaSink(CepdTest):
         self.assertEqual(received(), list(range(count)))
         self.assertEqual(daemon.end(), 0)
 
+    def test_dead_letters_go_into_a_topic(self):
+        self.rules("RULE r MATCH a")
+        self.create()
+        self.create(topic="dead")
+        source = {"type": "kafka", "brokers": broker.address, "topics": self.topic}
+        self.settings(source=source, hook={"dead": {"type": "kafka", "brokers": broker.address, "topic": "dead", **QUICK}})
+        config = json.loads(self.config_file.read_text())
+        config["daemon"]["dead_letter_action"] = "dead"
+        self.config_file.write_text(json.dumps(config))
+        self.tool.send(self.topic, "junk", {"type": "a", "ts": 1}, '{"ts": 1}')
+        daemon = self.run_daemon()
+        wait_until(lambda: self.metric("cepd_action_delivered_total", "dead") == 2, daemon.log, PATIENCE)
+        records = self.records(topic="dead")
+        self.assertEqual([(letter["source"], letter["offset"], letter["reason"], letter["text"]) for letter in
+                          (json.loads(record["value"]) for record in records)],
+                         [(f"lines/{self.topic}", 0, "not_json", "junk"), (f"lines/{self.topic}", 2, "no_type", '{"ts": 1}')])
+        self.assertEqual([record["headers"]["idempotency-key"] for record in records], ["dead-letter-1", "dead-letter-2"])
+        self.assertEqual(daemon.end(), 0)
+
     def test_mistakes_in_the_configuration(self):
         self.rules("RULE r MATCH a")
         for options, problem in (({"brokers": "here"}, "host:port"), ({"brokers": []}, "at least one"), ({"topic": "a/b"}, "topic's name"),
