@@ -109,12 +109,19 @@ void Outbox::attach(Committer& committer, DeliverWhen when) {
 
 /// Of a call that is durable, behind all that are not fresh.
 void Outbox::place(Queue& queue, std::uint64_t sequence, Call call) {
-  if (backend_ == nullptr || (queue.stored.empty() && queue.waiting_bytes < kCallsInMemory)) {
+  if (call.record && (backend_ == nullptr || (queue.stored.empty() && queue.waiting_bytes < kCallsInMemory))) {
     queue.waiting_bytes += call.bytes;
     queue.waiting.emplace_hint(queue.waiting.end(), sequence, std::move(call));
   } else {
     queue.stored.push_back({sequence, call.bytes});
   }
+}
+
+Outbox::FreshCall Outbox::take_fresh(Queue& queue) {
+  FreshCall fresh = std::move(queue.fresh.front());
+  queue.fresh.pop_front();
+  if (fresh.call.record) queue.fresh_bytes -= fresh.call.bytes;
+  return fresh;
 }
 
 void Outbox::add(OutboxRecord record) {
@@ -123,11 +130,18 @@ void Outbox::add(OutboxRecord record) {
   if (record.sequence < stored_below_) return;
   Queue& queue = queues_[record.action];
   std::string encoded = encode(record);
-  Call call{nullptr, encoded.size()};
-  queue.bytes += call.bytes;
-  new_.emplace_back(record.sequence, std::move(encoded));
-  call.record = std::make_shared<const OutboxRecord>(std::move(record));
-  queue.fresh.push_back(std::move(call));
+  const std::uint64_t sequence = record.sequence;
+  FreshCall fresh{sequence, {nullptr, encoded.size()}};
+  queue.bytes += encoded.size();
+  new_.emplace_back(sequence, std::move(encoded));
+  // Where those before it fill the memory already it is read when it is its turn.
+  const bool fits = queue.stored.empty() && (queue.fresh.empty() || queue.fresh.back().call.record) &&
+                    queue.waiting_bytes + queue.fresh_bytes < kCallsInMemory;
+  if (fits || when_ == DeliverWhen::kAtOnce || backend_ == nullptr) {
+    queue.fresh_bytes += fresh.call.bytes;
+    fresh.call.record = std::make_shared<const OutboxRecord>(std::move(record));
+  }
+  queue.fresh.push_back(std::move(fresh));
   if (when_ == DeliverWhen::kAtOnce) changed_.notify_all();
 }
 
@@ -178,11 +192,9 @@ void Outbox::durable(CommitTicket through) {
   for (; !marks_.empty() && marks_.front().ticket <= through; marks_.pop_front())
     marks_.front().queue->unmarked -= marks_.front().calls;
   for (auto& [action, queue] : queues_) {
-    while (!queue.fresh.empty() && queue.fresh.front().record->sequence < durable_below_) {
-      Call call = std::move(queue.fresh.front());
-      queue.fresh.pop_front();
-      const std::uint64_t sequence = call.record->sequence;
-      place(queue, sequence, std::move(call));
+    while (!queue.fresh.empty() && queue.fresh.front().sequence < durable_below_) {
+      FreshCall fresh = take_fresh(queue);
+      place(queue, fresh.sequence, std::move(fresh.call));
     }
   }
   changed_.notify_all();
@@ -191,7 +203,7 @@ void Outbox::durable(CommitTicket through) {
 std::optional<std::uint64_t> Outbox::next_of(const Queue& queue) const {
   if (!queue.waiting.empty()) return queue.waiting.begin()->first;
   if (!queue.stored.empty()) return queue.stored.front().sequence;
-  if (!queue.fresh.empty()) return queue.fresh.front().record->sequence;
+  if (!queue.fresh.empty()) return queue.fresh.front().sequence;
   return std::nullopt;
 }
 
@@ -217,10 +229,8 @@ std::vector<std::uint64_t> Outbox::hold(Queue& queue, std::size_t most) {
       queue.stored.pop_front();
       taken.push_back(queue.held.emplace(next.sequence, Call{nullptr, next.bytes}).first->first);
     } else {
-      Call next = std::move(queue.fresh.front());
-      queue.fresh.pop_front();
-      const std::uint64_t sequence = next.record->sequence;
-      taken.push_back(queue.held.emplace(sequence, std::move(next)).first->first);
+      FreshCall next = take_fresh(queue);
+      taken.push_back(queue.held.emplace(next.sequence, std::move(next.call)).first->first);
     }
   }
   return taken;

@@ -72,8 +72,8 @@ enum class DeliverWhen : std::uint8_t {
 ///
 /// Life: load(), then what a replay of the journal adds, attach(), then what is new.
 ///
-/// Of each action the oldest waiting calls are in memory, about kCallsInMemory of them, and so are those that are not
-/// durable yet, which the committer bounds; of those between memory has their numbers.
+/// Of each action the oldest waiting calls are in memory, about kCallsInMemory of them (with kAtOnce also those that
+/// are not durable yet, which the committer bounds); of the others memory has their numbers.
 class Outbox {
  public:
   /// Of one action; none are set for others. Any time.
@@ -129,15 +129,20 @@ class Outbox {
     std::uint64_t sequence;
     std::size_t bytes;
   };
+  struct FreshCall {
+    std::uint64_t sequence;
+    Call call;  ///< without a record where it is to be on the disk only
+  };
   /// Each call is in one of the four; all in `waiting` come before those in `stored`, and these before `fresh`.
   struct Queue {
     std::map<std::uint64_t, Call> waiting;
     std::deque<StoredCall> stored;  ///< on the disk only
-    std::deque<Call> fresh;         ///< not durable, behind what is in memory
+    std::deque<FreshCall> fresh;    ///< not durable
     std::map<std::uint64_t, Call> held;
     std::size_t waiting_bytes = 0;
-    std::size_t bytes = 0;     ///< of all four
-    std::size_t unmarked = 0;  ///< finished, which is not durable
+    std::size_t fresh_bytes = 0;  ///< of those with a record
+    std::size_t bytes = 0;        ///< of all four
+    std::size_t unmarked = 0;     ///< finished, which is not durable
     QueueLimits limits;
     std::size_t size() const { return waiting.size() + stored.size() + fresh.size() + held.size(); }
     bool full() const { return bytes >= limits.bytes; }
@@ -147,6 +152,7 @@ class Outbox {
   std::optional<std::uint64_t> next_of(const Queue& queue) const;
   bool may_take(const Queue& queue) const;
   void place(Queue& queue, std::uint64_t sequence, Call call);
+  static FreshCall take_fresh(Queue& queue);
   std::vector<std::uint64_t> hold(Queue& queue, std::size_t most);
   /// Reads the held calls that are on the disk only. Gives up the lock meanwhile.
   Status read_held(Queue& queue, std::span<const std::uint64_t> sequences, std::unique_lock<std::mutex>& lock);
