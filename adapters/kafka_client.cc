@@ -23,16 +23,8 @@ constexpr std::chrono::seconds kDestroyWait{2};
 /// Brokers answer after this long also where nothing has come: so the end of a partition is soon known.
 constexpr int kFetchWaitMs = 200;
 constexpr int kStatisticsMs = 1000;
-/// A broker that comes back is found within this time.
-constexpr int kReconnectMaxMs = 2000;
 /// The library's default: a member that does not ask for so long is put out of the group.
 constexpr std::int64_t kMaxPollMs = 300'000;
-
-std::string joined(const std::vector<std::string>& texts) {
-  std::string out;
-  for (const std::string& text : texts) out += (out.empty() ? "" : ",") + text;
-  return out;
-}
 
 std::string text_of(const void* bytes, std::size_t size) {
   return bytes == nullptr ? std::string() : std::string(static_cast<const char*>(bytes), size);
@@ -54,10 +46,7 @@ std::optional<std::string> last_header(const rd_kafka_message_t& record, const s
 Result<std::unique_ptr<RdKafka::Conf>> kafka_conf(const KafkaOptions& options) {
   std::unique_ptr<RdKafka::Conf> conf(RdKafka::Conf::create(RdKafka::Conf::CONF_GLOBAL));
   const std::int64_t session_ms = options.session_timeout.count();
-  const bool sasl = !options.sasl.empty();
   std::vector<std::pair<std::string, std::string>> settings = {
-      {"bootstrap.servers", joined(options.brokers)},
-      {"client.id", options.client_id},
       {"group.id", options.group},
       {"group.instance.id", options.instance},
       {"partition.assignment.strategy", "cooperative-sticky"},
@@ -74,16 +63,8 @@ Result<std::unique_ptr<RdKafka::Conf>> kafka_conf(const KafkaOptions& options) {
       {"queued.max.messages.kbytes", std::to_string(std::max<std::size_t>(1, options.prefetch >> 10))},
       {"statistics.interval.ms", std::to_string(kStatisticsMs)},
       {"fetch.wait.max.ms", std::to_string(kFetchWaitMs)},
-      {"reconnect.backoff.max.ms", std::to_string(kReconnectMaxMs)},
-      {"security.protocol", options.tls ? (sasl ? "SASL_SSL" : "SSL") : (sasl ? "SASL_PLAINTEXT" : "PLAINTEXT")},
-      {"ssl.ca.location", options.ca_file},
-      {"ssl.certificate.location", options.cert_file},
-      {"ssl.key.location", options.key_file},
-      {"sasl.mechanism", options.sasl},
-      {"sasl.username", options.username},
-      {"sasl.password", options.password},
   };
-  if (options.tls) settings.emplace_back("ssl.endpoint.identification.algorithm", "https");
+  for (auto& setting : clients::kafka_settings(options.connection)) settings.push_back(std::move(setting));
   for (const auto& [name, value] : settings) {
     std::string problem;
     if (!value.empty() && conf->set(name, value, problem) != RdKafka::Conf::CONF_OK)

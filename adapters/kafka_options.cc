@@ -17,15 +17,6 @@ const config::Node& item(const config::Node& list, std::size_t index) {
 
 std::chrono::milliseconds in_ms(Micros duration) { return std::chrono::ceil<std::chrono::milliseconds>(duration); }
 
-bool is_host_and_port(std::string_view text) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon == 0 || text.find('/') != std::string_view::npos) return false;
-  unsigned port = 0;
-  const std::string_view digits = text.substr(colon + 1);
-  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  return status == std::errc{} && end == digits.data() + digits.size() && port >= 1 && port <= 65'535;
-}
-
 std::vector<config::OptionRow> event_rows() {
   return {
       {.name = "format",
@@ -105,38 +96,6 @@ std::vector<config::OptionRow> reading_rows() {
   };
 }
 
-std::vector<config::OptionRow> security_rows() {
-  return {
-      {.name = "tls",
-       .type = OptionType::kBool,
-       .default_text = "false",
-       .help = "Whether to speak TLS. The broker's certificate and name are checked."},
-      {.name = "ca_file",
-       .type = OptionType::kPath,
-       .default_text = "",
-       .help = "Certificates (PEM) to check the brokers' against; empty takes those of the system. Only with tls."},
-      {.name = "cert_file",
-       .type = OptionType::kPath,
-       .default_text = "",
-       .help = "Certificate (PEM) to show to the brokers. Only with tls and key_file."},
-      {.name = "key_file",
-       .type = OptionType::kPath,
-       .default_text = "",
-       .help = "Private key (PEM) of cert_file, without a password."},
-      {.name = "sasl",
-       .type = OptionType::kChoice,
-       .default_text = "none",
-       .help = "How to log in with username and password. plain sends them as they are: use it with tls.",
-       .choices = {"none", "plain", "scram-sha-256", "scram-sha-512"}},
-      {.name = "username", .type = OptionType::kString, .default_text = "", .help = "User name to log in with."},
-      {.name = "password",
-       .type = OptionType::kString,
-       .default_text = "",
-       .help = "Password of that user.",
-       .secret = true},
-  };
-}
-
 /// An option that `choice` asks for, and that has no use otherwise.
 void needs(const config::Node& entry, const config::Options& options, std::string_view choice, std::string_view value,
            std::string_view name, Diagnostics& diagnostics) {
@@ -152,6 +111,15 @@ void needs(const config::Node& entry, const config::Options& options, std::strin
     diagnostics.push_back(
         entry.find(name)->problem(Severity::kError, std::string(name) + " is read with " + with + " only"));
   }
+}
+
+/// What is wrong with a topic's name or pattern, or empty.
+std::string topic_mistake(std::string_view topic) {
+  if (!topic.starts_with('^')) {
+    std::string mistake = clients::kafka_topic_mistake(topic);
+    return mistake.empty() ? mistake : mistake + "; a pattern begins with ^";
+  }
+  return topic.size() > 1 ? "" : "a topic pattern must not be empty";
 }
 
 }  // namespace
@@ -186,63 +154,31 @@ std::vector<config::OptionRow> kafka_rows() {
        .help = "Name of this cepd in the group, which no other member may have: then a new start takes its partitions "
                "back at once, also after a crash. Empty: it is a new member at each start."},
   };
-  for (const auto& more : {event_rows(), reading_rows(), security_rows()}) {
+  for (const auto& more : {event_rows(), reading_rows(), clients::kafka_security_rows()}) {
     rows.insert(rows.end(), more.begin(), more.end());
   }
   return rows;
 }
 
-std::string kafka_topic_mistake(std::string_view topic) {
-  if (topic.starts_with('^')) return topic.size() > 1 ? "" : "a topic pattern must not be empty";
-  if (topic.empty() || topic.size() > 249) return "a topic's name has 1 to 249 characters";
-  const bool legal = std::ranges::all_of(topic, [](unsigned char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-           c == '-';
-  });
-  if (!legal) return "a topic's name has letters, digits, dots, underscores and hyphens only; a pattern begins with ^";
-  return {};
-}
-
 void check_kafka(const config::Node& entry, const config::Options& options, Diagnostics& diagnostics) {
-  const auto& brokers = options.list("brokers");
-  for (std::size_t i = 0; i < brokers.size(); ++i) {
-    if (!is_host_and_port(brokers[i]))
-      diagnostics.push_back(item(*entry.find("brokers"), i).problem(Severity::kError, "expected host:port"));
-  }
   const auto& topics = options.list("topics");
-  if (brokers.empty() || topics.empty())
-    diagnostics.push_back(entry.problem(Severity::kError, "expected at least one of brokers and topics each"));
+  if (topics.empty()) diagnostics.push_back(entry.problem(Severity::kError, "expected at least one topic"));
   for (std::size_t i = 0; i < topics.size(); ++i) {
-    if (const std::string mistake = kafka_topic_mistake(topics[i]); !mistake.empty())
+    if (const std::string mistake = topic_mistake(topics[i]); !mistake.empty())
       diagnostics.push_back(item(*entry.find("topics"), i).problem(Severity::kError, mistake));
   }
+  clients::check_kafka_connection(entry, options, diagnostics);
   needs(entry, options, "type_from", "header", "type_header", diagnostics);
   needs(entry, options, "type_from", "fixed", "type_name", diagnostics);
   needs(entry, options, "time_from", "header", "time_header", diagnostics);
-  for (const std::string_view name : {"ca_file", "cert_file", "key_file"}) {
-    if (!options.flag("tls") && !options.text(name).empty())
-      diagnostics.push_back(
-          entry.find(name)->problem(Severity::kError, std::string(name) + " is used with TLS only", "add `tls: true`"));
-  }
-  if (options.text("cert_file").empty() != options.text("key_file").empty())
-    diagnostics.push_back(entry.problem(Severity::kError, "cert_file and key_file go together"));
-  const bool user = !options.text("username").empty(), password = !options.text("password").empty();
-  if (options.text("sasl") == "none") {
-    if (user || password) diagnostics.push_back(entry.problem(Severity::kError, "username and password need sasl"));
-  } else if (!user || !password) {
-    diagnostics.push_back(entry.find("sasl")->problem(Severity::kError, "sasl needs username and password"));
-  }
 }
 
 KafkaOptions kafka_options(const std::string& name, const config::Options& options) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kMechanisms{
-      {{"plain", "PLAIN"}, {"scram-sha-256", "SCRAM-SHA-256"}, {"scram-sha-512", "SCRAM-SHA-512"}}};
   KafkaOptions out;
-  out.brokers = options.list("brokers");
+  out.connection = clients::kafka_connection("cepd-" + name, options);
   out.group = options.text("group").empty() ? "cepd-" + name : options.text("group");
   out.instance = options.text("instance");
   out.topics = options.list("topics");
-  out.client_id = "cepd-" + name;
   out.record = {.format = options.text("format") == "debezium" ? RecordFormat::kDebezium : RecordFormat::kJson,
                 .topic_is_type = options.text("type_from") == "topic",
                 .type_header = options.text("type_header"),
@@ -260,15 +196,6 @@ KafkaOptions kafka_options(const std::string& name, const config::Options& optio
   out.look_every = in_ms(options.duration("look_every"));
   out.session_timeout = in_ms(options.duration("session_timeout"));
   out.prefetch = static_cast<std::size_t>(options.integer("prefetch"));
-  out.tls = options.flag("tls");
-  out.ca_file = options.text("ca_file");
-  out.cert_file = options.text("cert_file");
-  out.key_file = options.text("key_file");
-  for (const auto& [ours, theirs] : kMechanisms) {
-    if (options.text("sasl") == ours) out.sasl = theirs;
-  }
-  out.username = options.text("username");
-  out.password = options.text("password");
   return out;
 }
 

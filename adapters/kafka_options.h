@@ -8,6 +8,7 @@
 
 #include "adapters/decoder.h"
 #include "adapters/source.h"
+#include "clients/kafka_connection.h"
 #include "config/options.h"
 
 namespace cepd::adapters {
@@ -16,11 +17,10 @@ enum class OutOfRange : unsigned char { kEarliest, kLatest, kStop };
 enum class RecordFormat : unsigned char { kJson, kDebezium };
 
 struct KafkaOptions {
-  std::vector<std::string> brokers;  ///< host:port
+  clients::KafkaConnection connection;
   std::string group;
   std::string instance;             ///< static member of the group; empty: a new member at each start
   std::vector<std::string> topics;  ///< names, or patterns that begin with ^
-  std::string client_id;
 
   /// What a record's event is made of, beside its value.
   struct Record {
@@ -40,11 +40,6 @@ struct KafkaOptions {
   std::chrono::milliseconds look_every{30'000};       ///< for topics and partitions that are new
   std::chrono::milliseconds session_timeout{10'000};  ///< after which the group takes a silent member for dead
   std::size_t prefetch = std::size_t{16} << 20;       ///< bytes, by the client library
-
-  bool tls = false;
-  std::string ca_file, cert_file, key_file;
-  std::string sasl;  ///< mechanism as the protocol names it; empty: none
-  std::string username, password;
 };
 
 std::vector<config::OptionRow> kafka_rows();
@@ -52,8 +47,5 @@ void check_kafka(const config::Node& entry, const config::Options& options, Diag
 KafkaOptions kafka_options(const std::string& name, const config::Options& options);
 /// What they say of decoding.
 void adjust_kafka_decoder(const config::Options& options, DecoderOptions& decoder);
-
-/// What is wrong with a topic's name or pattern, or empty.
-std::string kafka_topic_mistake(std::string_view topic);
 
 }  // namespace cepd::adapters
