@@ -314,10 +314,10 @@ class Receiver:
 
 class Broker:
     """A mosquitto of the test's own, whose sessions are kept over restarts. `access`: lines of its configuration, in which
-    DIR is its directory; without it there are no passwords."""
+    DIR is its directory; without it there are no passwords. `quiet`: it does not log each packet, for load."""
 
-    def __init__(self, directory, port=None, access="allow_anonymous true\n"):
-        self.access = access
+    def __init__(self, directory, port=None, access="allow_anonymous true\n", quiet=False):
+        self.access, self.quiet = access, quiet
         self.directory = pathlib.Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.port = port or free_port()
@@ -330,9 +330,10 @@ class Broker:
             # Started by root it would become another user, who cannot write here.
             f"user {pwd.getpwuid(os.getuid()).pw_name}\n"
             # The default drops what is more than 1000 messages ahead of a subscriber.
-            "max_queued_messages 100000\n"
-            f"persistence true\npersistence_location {self.directory}/\nautosave_interval 1\n"
-            "log_dest stderr\nlog_type all\n")
+            f"max_queued_messages {0 if self.quiet else 100_000}\n"
+            f"persistence true\npersistence_location {self.directory}/\n"
+            f"autosave_interval {1800 if self.quiet else 1}\n"
+            f"log_dest stderr\nlog_type {'warning' if self.quiet else 'all'}\n")
         with open(self.directory / "mosquitto.log", "ab") as log:
             self.process = subprocess.Popen([find_program("mosquitto"), "-c", str(config)], stdin=subprocess.DEVNULL,
                                             stdout=log, stderr=subprocess.STDOUT)
