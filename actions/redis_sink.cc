@@ -4,7 +4,7 @@
 
 #include "actions/action_type.h"
 #include "actions/json_body.h"
-#include "actions/redis_client.h"
+#include "clients/redis_client.h"
 
 namespace cepd::actions {
 namespace {
@@ -12,6 +12,14 @@ namespace {
 using config::OptionType;
 
 constexpr int kPort = 6379;
+constexpr std::size_t kShownError = 200;
+
+/// Of an answer that will be the same whenever it is asked again: the key holds another type, or the value is over the
+/// server's limit.
+bool is_final(std::string_view answer) {
+  return answer.starts_with("WRONGTYPE") || answer.starts_with("ERR string exceeds maximum") ||
+         answer.starts_with("ERR invalid expire") || answer.starts_with("ERR Invalid stream ID");
+}
 
 std::optional<clients::ServerAddress> server_of(const config::Options& options) {
   return clients::parse_server(options.text("server"), "redis", "rediss", kPort, kPort);
@@ -28,21 +36,31 @@ struct RedisSinkOptions {
 
 class RedisSink final : public BatchSink {
  public:
-  RedisSink(RedisSinkOptions options, RedisOptions client) : options_(std::move(options)), client_(std::move(client)) {}
+  RedisSink(RedisSinkOptions options, clients::RedisOptions client)
+      : options_(std::move(options)), server_(client.server.shown), client_(std::move(client)) {}
 
   std::vector<Outcome> deliver_all(std::span<const state::RecordPtr> records) override {
-    std::vector<RedisCommand> commands;
+    std::vector<clients::RedisCommand> commands;
     for (const auto& record : records) commands.push_back(command_of(*record));
-    return client_.run(commands);
+    const clients::RedisAnswers answers = client_.run(commands);
+    std::vector<Outcome> outcomes;
+    for (const clients::RedisReply& reply : answers.replies) {
+      outcomes.emplace_back();
+      if (!reply.is_error()) continue;
+      outcomes.back() = {is_final(reply.text) ? Delivery::kRejected : Delivery::kRetry,
+                         "Redis at " + server_ + ": " + one_line(reply.text, kShownError)};
+    }
+    if (answers.failed) outcomes.push_back({Delivery::kRetry, one_line(answers.failed->message, kShownError)});
+    return outcomes;
   }
 
  private:
-  RedisCommand command_of(const state::OutboxRecord& call) const {
+  clients::RedisCommand command_of(const state::OutboxRecord& call) const {
     const std::string key = options_.key.empty() ? std::string(argument_text(call, "key")) : options_.key;
     std::string value = find_argument(call, "value") != nullptr ? std::string(argument_text(call, "value"))
                         : options_.key.empty()                  ? match_body(call, {"key"}).finish()
                                                                 : match_body(call, {}).finish();
-    RedisCommand command;
+    clients::RedisCommand command;
     switch (options_.command) {
       case Command::kSet:
         command = {"SET", key, std::move(value)};
@@ -63,7 +81,8 @@ class RedisSink final : public BatchSink {
   }
 
   const RedisSinkOptions options_;
-  RedisClient client_;
+  const std::string server_;
+  clients::RedisClient client_;
 };
 
 std::vector<config::OptionRow> rows() {
@@ -154,12 +173,12 @@ std::unique_ptr<Sink> open(std::string_view, const config::Options& options) {
                                                       .key = options.text("key"),
                                                       .expiry = millis("expiry"),
                                                       .max_length = options.integer("max_length")},
-                                     RedisOptions{.server = *server_of(options),
-                                                  .tls = clients::tls_files(options),
-                                                  .username = options.text("username"),
-                                                  .password = options.text("password"),
-                                                  .database = static_cast<int>(options.integer("database")),
-                                                  .time_limit = millis("request_time_limit")});
+                                     clients::RedisOptions{.server = *server_of(options),
+                                                           .tls = clients::tls_files(options),
+                                                           .username = options.text("username"),
+                                                           .password = options.text("password"),
+                                                           .database = static_cast<int>(options.integer("database")),
+                                                           .time_limit = millis("request_time_limit")});
 }
 
 }  // namespace

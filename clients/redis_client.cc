@@ -1,4 +1,4 @@
-#include "actions/redis_client.h"
+#include "clients/redis_client.h"
 
 #include <arpa/inet.h>
 #include <hiredis/hiredis.h>
@@ -12,12 +12,8 @@
 #include <string_view>
 #include <utility>
 
-#include "actions/json_body.h"
-
-namespace cepd::actions {
+namespace cepd::clients {
 namespace {
-
-constexpr std::size_t kShownError = 200;
 
 struct FreeReply {
   void operator()(redisReply* reply) const { freeReplyObject(reply); }
@@ -41,10 +37,30 @@ std::string tls_error() {
   return text.data();
 }
 
-/// Of an answer that will be the same whenever it is asked again.
-bool is_final(std::string_view answer) {
-  return answer.starts_with("WRONGTYPE") || answer.starts_with("ERR string exceeds maximum") ||
-         answer.starts_with("ERR invalid expire") || answer.starts_with("ERR Invalid stream ID");
+RedisReply to_reply(const redisReply& from) {
+  RedisReply reply;
+  switch (from.type) {
+    case REDIS_REPLY_ERROR:
+      reply.kind = RedisReply::Kind::kError;
+      reply.text.assign(from.str, from.len);
+      break;
+    case REDIS_REPLY_STRING:
+    case REDIS_REPLY_STATUS:
+      reply.kind = RedisReply::Kind::kText;
+      reply.text.assign(from.str, from.len);
+      break;
+    case REDIS_REPLY_INTEGER:
+      reply.kind = RedisReply::Kind::kInteger;
+      reply.integer = from.integer;
+      break;
+    case REDIS_REPLY_ARRAY:
+      reply.kind = RedisReply::Kind::kArray;
+      for (std::size_t i = 0; i < from.elements; ++i) reply.items.push_back(to_reply(*from.element[i]));
+      break;
+    default:
+      break;
+  }
+  return reply;
 }
 
 }  // namespace
@@ -64,7 +80,7 @@ struct RedisClient::Connection {
     tls = SSL_CTX_new(TLS_client_method());
     if (tls == nullptr) return tls_error();
     SSL_CTX_set_verify(tls, SSL_VERIFY_PEER, nullptr);
-    const clients::TlsFiles& files = options.tls;
+    const TlsFiles& files = options.tls;
     const bool trusted = files.ca_file.empty()
                              ? SSL_CTX_set_default_verify_paths(tls) == 1
                              : SSL_CTX_load_verify_locations(tls, files.ca_file.c_str(), nullptr) == 1;
@@ -113,16 +129,21 @@ struct RedisClient::Connection {
 RedisClient::RedisClient(RedisOptions options) : options_(std::move(options)) {}
 RedisClient::~RedisClient() = default;
 
-std::string RedisClient::connect() {
+Error RedisClient::failure(Errc code, std::string why) const {
+  return error(code, "Redis at " + options_.server.shown + ": " + std::move(why));
+}
+
+Status RedisClient::connect() {
+  const auto away = [this](std::string why) { return failure(Errc::kUnavailable, std::move(why)); };
   auto connection = std::make_unique<Connection>();
   const timeval limit = to_timeval(options_.time_limit);
   connection->context = redisConnectWithTimeout(options_.server.host.c_str(), options_.server.port, limit);
-  if (connection->context == nullptr) return "no memory";
-  if (connection->context->err != 0) return connection->problem();
+  if (connection->context == nullptr) return away("no memory");
+  if (connection->context->err != 0) return away(connection->problem());
   redisSetTimeout(connection->context, limit);
   redisEnableKeepAlive(connection->context);
   if (options_.server.tls) {
-    if (const std::string why = connection->start_tls(options_); !why.empty()) return why;
+    if (std::string why = connection->start_tls(options_); !why.empty()) return away(std::move(why));
   }
   std::vector<RedisCommand> hello;
   if (!options_.password.empty()) {
@@ -134,39 +155,33 @@ std::string RedisClient::connect() {
   hello.push_back({"PING"});  // a server that wants a log-in says so here
   for (const RedisCommand& command : hello) {
     const Reply reply = connection->ask(command);
-    if (!reply) return connection->problem();
-    if (reply->type == REDIS_REPLY_ERROR) return command.front() + ": " + std::string(reply->str, reply->len);
+    if (!reply) return away(connection->problem());
+    if (reply->type == REDIS_REPLY_ERROR)
+      return failure(Errc::kRejected, command.front() + ": " + std::string(reply->str, reply->len));
   }
   connection_ = std::move(connection);
   return {};
 }
 
-std::vector<Outcome> RedisClient::run(std::span<const RedisCommand> commands) {
-  const std::string server = "Redis at " + options_.server.shown + ": ";
-  const auto failed = [&](std::string_view why) {
-    return Outcome{Delivery::kRetry, server + one_line(why, kShownError)};
-  };
+RedisAnswers RedisClient::run(std::span<const RedisCommand> commands) {
+  RedisAnswers answers;
   if (!connection_) {
-    if (const std::string why = connect(); !why.empty()) return {failed(why)};
+    if (Status connected = connect(); !connected) {
+      answers.failed = std::move(connected).error();
+      return answers;
+    }
   }
   for (const RedisCommand& command : commands) connection_->send(command);
-  std::vector<Outcome> outcomes;
-  for (std::size_t i = 0; i < commands.size(); ++i) {
+  while (answers.replies.size() < commands.size()) {
     const Reply reply = connection_->answer();
     if (!reply) {
-      outcomes.push_back(failed(connection_->problem()));
+      answers.failed = failure(Errc::kUnavailable, connection_->problem());
       connection_.reset();
       break;
     }
-    Outcome outcome;
-    if (reply->type == REDIS_REPLY_ERROR) {
-      const std::string_view text(reply->str, reply->len);
-      outcome = failed(text);
-      if (is_final(text)) outcome.delivery = Delivery::kRejected;
-    }
-    outcomes.push_back(std::move(outcome));
+    answers.replies.push_back(to_reply(*reply));
   }
-  return outcomes;
+  return answers;
 }
 
-}  // namespace cepd::actions
+}  // namespace cepd::clients
