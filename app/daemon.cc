@@ -6,6 +6,7 @@
 #include <iostream>
 #include <thread>
 
+#include "app/mirroring.h"
 #include "app/recovery.h"
 #include "app/rule_messages.h"
 #include "app/stored_rules.h"
@@ -103,6 +104,7 @@ Status Daemon::open() {
   if (!run_directory) return std::move(run_directory).error();
   run_directory_ = std::make_unique<RunDirectory>(std::move(*run_directory));
 
+  CEPD_TRY(restore_from_mirror(settings_));
   auto backend = state::open_backend(settings_.state);
   if (!backend) return std::move(backend).error();
   backend_ = std::move(*backend);
@@ -227,6 +229,12 @@ Status Daemon::restore(std::vector<state::RuleText> texts) {
         restored->keys, restored->waiting, outbox_.size(), restored->dropped, recovered->messages);
   }
   figures_.restored = {restored->keys, restored->dropped, restored->waiting, outbox_.size(), recovered->messages};
+  auto mirror = start_mirror(settings_, *backend_, last ? last->number : 0);
+  if (!mirror) return std::move(mirror).error();
+  mirror_ = *std::move(mirror);
+  writer_->on_checkpoint([this](std::uint64_t number) {
+    if (mirror_) mirror_->checkpoint_finished(number);
+  });
   CEPD_TRY(writer_->start());
   pump_->write_to(*writer_);
   const Micros interval = settings_.state.duration("interval");
@@ -453,10 +461,13 @@ Status Daemon::stop(bool input_ended) {
     saved = checkpointer_->wait_finished();
   }
   // Calls of actions that the configuration does not name any more wait for it, not for this.
-  outbox_.wait_empty(clock_.steady() + settings_.daemon.duration("stop_timeout"), deliverer_->names());
+  const Micros stop_timeout = settings_.daemon.duration("stop_timeout");
+  outbox_.wait_empty(clock_.steady() + stop_timeout, deliverer_->names());
   deliverer_->stop();
+  if (mirror_ && saved) mirror_->wait_copied(writer_->checkpoint()->number, clock_.steady() + stop_timeout);
   const auto reason = writer_->failing();
   Status stopped = writer_->stop();
+  if (mirror_) mirror_->stop();
   if (!saved && stopped) stopped = reason ? *reason : error(Errc::kInternal, "the last checkpoint was not finished");
   dead_letter_->flush();
   late_->flush();

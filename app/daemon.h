@@ -27,6 +27,7 @@
 #include "app/rule_files.h"
 #include "app/settings.h"
 #include "app/signals.h"
+#include "state/mirror.h"
 
 namespace cepd::app {
 
@@ -68,6 +69,7 @@ class Daemon {
   std::unique_ptr<Measures> measures_;
   std::shared_ptr<const nfa::Network> network_;
   state::Outbox outbox_;
+  std::unique_ptr<state::Mirror> mirror_;  ///< none: the configuration names none
   std::unique_ptr<GroupWriter> writer_;
   std::unique_ptr<actions::Deliverer> deliverer_;
   std::unique_ptr<adapters::MessageQueue> queue_;

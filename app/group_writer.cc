@@ -140,6 +140,7 @@ void GroupWriter::works_again() {
 
 void GroupWriter::checkpoint_finished(const state::CheckpointInfo& info) {
   measures_.checkpoint_finished(info);
+  if (on_checkpoint_) on_checkpoint_(info.number);
   spdlog::debug("checkpoint {} is finished: {} changes, {} bytes in {} us", info.number, info.changes, info.bytes,
                 info.duration.count());
 }

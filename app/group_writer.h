@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -39,6 +40,8 @@ class GroupWriter {
 
   /// The last finished checkpoint; none in a new directory.
   std::optional<state::CheckpointInfo> checkpoint() const { return checkpoints_->last(); }
+  /// Called by the committer's thread, with the number of each checkpoint that was finished. Before start().
+  void on_checkpoint(std::function<void(std::uint64_t)> call) { on_checkpoint_ = std::move(call); }
   /// Begins to write, behind what the journal holds.
   Status start();
 
@@ -103,6 +106,7 @@ class GroupWriter {
   std::mutex mutex_;                                              // taken before the outbox's
   std::deque<std::pair<state::CommitTicket, Receipts>> waiting_;  // under mutex_
   std::atomic<bool> failed_ = false;
+  std::function<void(std::uint64_t)> on_checkpoint_;
   std::unique_ptr<state::Committer> committer_;  // last: its thread uses the others
 };
 

@@ -4,6 +4,7 @@
 #include "app/dead_letter_sender.h"
 #include "app/metrics_server.h"
 #include "state/journal.h"
+#include "state/mirror_options.h"
 #include "state/open.h"
 
 namespace cepd::app {
@@ -120,8 +121,13 @@ const OptionTable& reload_table() {
 }  // namespace
 
 std::vector<OptionTable> all_option_tables() {
-  std::vector<OptionTable> tables{rules_table(),  state::option_table(), state::journal_option_table(),
-                                  engine_table(), daemon_table(),        reload_table(),
+  std::vector<OptionTable> tables{rules_table(),
+                                  state::option_table(),
+                                  state::journal_option_table(),
+                                  state::mirror_option_table(),
+                                  engine_table(),
+                                  daemon_table(),
+                                  reload_table(),
                                   metrics_table()};
   for (auto more : {adapters::option_tables(), actions::option_tables()}) {
     tables.insert(tables.end(), more.begin(), more.end());
@@ -136,12 +142,15 @@ Settings load_settings(const std::string& file, Diagnostics& diagnostics) {
   const config::Node& root = settings.root;
   // The top level has sections only: a table without rows refuses everything else with a suggestion.
   const OptionTable top{"", "", {}};
-  config::read_options(&root, top,
-                       {"rules", "state", "journal", "engine", "daemon", "reload", "metrics", "sources", "actions"},
-                       diagnostics);
+  config::read_options(
+      &root, top,
+      {"rules", "state", "journal", "mirror", "engine", "daemon", "reload", "metrics", "sources", "actions"},
+      diagnostics);
   settings.rules = config::read_options(root.find("rules"), rules_table(), {}, diagnostics);
   settings.state = config::read_options(root.find("state"), state::option_table(), {}, diagnostics);
   settings.journal = config::read_options(root.find("journal"), state::journal_option_table(), {}, diagnostics);
+  settings.mirror = config::read_options(root.find("mirror"), state::mirror_option_table(), {}, diagnostics);
+  if (!has_errors(diagnostics)) state::check_mirror(root.find("mirror"), settings.mirror, diagnostics);
   settings.engine = config::read_options(root.find("engine"), engine_table(), {}, diagnostics);
   settings.daemon = config::read_options(root.find("daemon"), daemon_table(), {}, diagnostics);
   settings.reload = config::read_options(root.find("reload"), reload_table(), {}, diagnostics);

@@ -15,7 +15,7 @@ namespace cepd::app {
 
 struct Settings {
   config::Node root;
-  config::Options rules, engine, daemon, reload, state, journal, metrics;
+  config::Options rules, engine, daemon, reload, state, journal, mirror, metrics;
   std::optional<std::string> metrics_listen;  ///< ADDRESS:PORT; none: metrics are off
   std::vector<ActionSchema> action_schemas;   ///< what DO may name under this configuration
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <random>
 
 #include "state/layout.h"
 
@@ -130,6 +131,27 @@ Result<std::vector<UndoRecord>> read_undo(StateBackend& backend, std::string_vie
     return true;
   }));
   return records;
+}
+
+void put_identity(WriteBatch& batch, std::string_view identity) {
+  batch.put(Space::kMeta, std::string(kIdentityKey), seal(kIdentityKey, identity));
+}
+
+Result<std::string> identity_of(StateBackend& backend) {
+  const auto stored = backend.get(Space::kMeta, kIdentityKey);
+  if (!stored) return stored.error();
+  if (*stored) {
+    const auto identity = unseal(kIdentityKey, **stored);
+    if (!identity) return corrupt("identity");
+    return std::string(*identity);
+  }
+  std::string identity(16, '\0');
+  std::random_device random;
+  for (char& byte : identity) byte = static_cast<char>(random());
+  WriteBatch batch;
+  put_identity(batch, identity);
+  CEPD_TRY(backend.commit(batch));
+  return identity;
 }
 
 void put_number(WriteBatch& batch, std::string_view key, std::uint64_t number) {

@@ -61,6 +61,11 @@ Result<std::vector<UndoRecord>> read_undo(StateBackend& backend, std::string_vie
 inline constexpr std::string_view kBegunKey = "begun";        ///< number of the last checkpoint that was begun
 inline constexpr std::string_view kLiveKey = "live";          ///< StateSum of the live spaces
 inline constexpr std::string_view kRollbackKey = "rollback";  ///< number of the checkpoint that is being gone back to
+/// Tells this state, and what was copied, exported or restored of it, from all others: 16 random bytes.
+inline constexpr std::string_view kIdentityKey = "identity";
+void put_identity(WriteBatch& batch, std::string_view identity);
+/// Given now where it has none. Nobody else may write.
+Result<std::string> identity_of(StateBackend& backend);
 void put_number(WriteBatch& batch, std::string_view key, std::uint64_t number);
 Result<std::optional<std::uint64_t>> get_number(StateBackend& backend, std::string_view key);
 /// What put_number() stored. Errors: kCorrupt.

@@ -7,9 +7,13 @@
 
 namespace cepd::state {
 
-Mirror::Mirror(StateBackend& backend, std::unique_ptr<MirrorStore> store, MirrorOptions options,
+Mirror::Mirror(StateBackend& backend, std::string identity, std::unique_ptr<MirrorStore> store, MirrorOptions options,
                MirrorCallbacks callbacks, std::uint64_t last)
-    : backend_(backend), store_(std::move(store)), options_(options), callbacks_(std::move(callbacks)) {
+    : backend_(backend),
+      identity_(std::move(identity)),
+      store_(std::move(store)),
+      options_(options),
+      callbacks_(std::move(callbacks)) {
   status_.wanted = last;
   thread_ = std::thread([this] { run(); });
 }
@@ -45,7 +49,7 @@ bool Mirror::wait_copied(std::uint64_t number, std::chrono::steady_clock::time_p
 }
 
 void Mirror::run() {
-  MirrorCopies copies(backend_, *store_, options_.keep);
+  MirrorCopies copies(backend_, *store_, identity_, options_.keep);
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] { return stopping_ || status_.wanted > std::max(status_.copied, given_up_); });

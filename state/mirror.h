@@ -41,9 +41,10 @@ struct MirrorCallbacks {
 /// Thread-safe. Reads the backend from a thread of its own.
 class Mirror {
  public:
-  /// `backend` outlives it. `last`: the last finished checkpoint, which is copied at once; 0: none.
-  Mirror(StateBackend& backend, std::unique_ptr<MirrorStore> store, MirrorOptions options, MirrorCallbacks callbacks,
-         std::uint64_t last);
+  /// `backend` outlives it. `identity`: of the state in it. `last`: the last finished checkpoint, which is copied at
+  /// once; 0: none.
+  Mirror(StateBackend& backend, std::string identity, std::unique_ptr<MirrorStore> store, MirrorOptions options,
+         MirrorCallbacks callbacks, std::uint64_t last);
   ~Mirror();  ///< stop()
 
   /// Never waits.
@@ -58,6 +59,7 @@ class Mirror {
   void run();
 
   StateBackend& backend_;
+  const std::string identity_;
   const std::unique_ptr<MirrorStore> store_;
   const MirrorOptions options_;
   const MirrorCallbacks callbacks_;

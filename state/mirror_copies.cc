@@ -29,8 +29,8 @@ std::vector<std::uint64_t> chain_of(const std::map<std::uint64_t, MirrorManifest
 
 }  // namespace
 
-MirrorCopies::MirrorCopies(StateBackend& backend, MirrorStore& store, std::size_t keep)
-    : backend_(backend), store_(store), keep_(keep) {
+MirrorCopies::MirrorCopies(StateBackend& backend, MirrorStore& store, std::string identity, std::size_t keep)
+    : backend_(backend), store_(store), identity_(std::move(identity)), keep_(keep) {
   CEPD_CHECK(keep > 0);
 }
 
@@ -65,7 +65,9 @@ Result<std::uint64_t> MirrorCopies::find_previous(std::uint64_t number) {
                      " of another state: nothing is written over it (`cepd state restore` takes it up; another "
                      "`instance` keeps both)");
   };
-  if (published_.rbegin()->first > number) return foreign(published_.rbegin()->first);
+  for (const auto& [other, manifest] : published_) {
+    if (manifest.identity != identity_ || other > number) return foreign(other);
+  }
   const auto kept = list_checkpoints(backend_);
   if (!kept) return kept.error();
   std::uint64_t previous = 0;
@@ -92,15 +94,16 @@ bool MirrorCopies::wants_full(std::uint64_t previous) const {
 
 Result<MirrorCopies::Added> MirrorCopies::add(std::uint64_t number) {
   CEPD_TRY(read_manifests());
-  if (published_.contains(number)) return Added{};
   auto previous = find_previous(number);
   if (!previous) return std::move(previous).error();
+  if (published_.contains(number)) return Added{};
   const auto kept = list_checkpoints(backend_);
   if (!kept) return kept.error();
   const auto info = std::find_if(kept->begin(), kept->end(), [&](const auto& each) { return each.number == number; });
   if (info == kept->end()) return error(Errc::kNotFound, "checkpoint " + std::to_string(number) + " is not kept");
 
   MirrorManifest manifest;
+  manifest.identity = identity_;
   manifest.checkpoint = *info;
   manifest.previous = wants_full(*previous) ? 0 : *previous;
   std::vector<Blob> together;

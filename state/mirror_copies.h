@@ -19,8 +19,8 @@ namespace cepd::state {
 /// For one thread.
 class MirrorCopies {
  public:
-  /// `keep`: so many can be restored; at least 1. They outlive it.
-  MirrorCopies(StateBackend& backend, MirrorStore& store, std::size_t keep);
+  /// `identity`: the state's. `keep`: so many can be restored; at least 1. They outlive it.
+  MirrorCopies(StateBackend& backend, MirrorStore& store, std::string identity, std::size_t keep);
 
   struct Added {
     std::uint64_t changes = 0, bytes = 0;  ///< of keys and values
@@ -39,6 +39,7 @@ class MirrorCopies {
 
   StateBackend& backend_;
   MirrorStore& store_;
+  const std::string identity_;
   const std::size_t keep_;
   std::map<std::uint64_t, MirrorManifest> published_;
 };

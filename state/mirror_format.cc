@@ -61,6 +61,7 @@ std::string encode(const MirrorManifest& manifest) {
   out.number(kMirrorVersion);
   out.number(kFormatVersion);
   out.number(number);
+  out.text(manifest.identity);
   out.number(manifest.previous);
   out.text(encode(manifest.checkpoint));
   out.number(manifest.changes);
@@ -85,6 +86,7 @@ Result<MirrorManifest> decode_manifest(std::uint64_t number, std::string_view re
                                      std::to_string(kMirrorVersion) + "." + std::to_string(kFormatVersion));
   MirrorManifest manifest;
   const bool is_it = in.number() == number;
+  manifest.identity = in.text();
   manifest.previous = in.number();
   auto checkpoint = decode_checkpoint(ordered_key(number), in.text());
   manifest.changes = in.number();

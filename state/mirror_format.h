@@ -20,6 +20,7 @@ struct MirrorManifest {
     std::uint64_t bytes = 0;  ///< of it
     bool operator==(const Chunk&) const = default;
   };
+  std::string identity;        ///< of the state (identity_of())
   std::uint64_t previous = 0;  ///< the copy that this one changes; 0: it has all
   CheckpointInfo checkpoint;   ///< what the state is then: its sums check the whole of the chain
   std::vector<Chunk> chunks;

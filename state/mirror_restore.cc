@@ -67,19 +67,20 @@ Status clear(StateBackend& backend) {
 }
 
 /// Makes the spaces what they were, and sees that they are.
-Result<CheckpointInfo> put_copy(MirrorStore& store, StateBackend& backend, std::uint64_t number) {
+Result<MirrorManifest> put_copy(MirrorStore& store, StateBackend& backend, std::uint64_t number) {
   CEPD_TRY(clear(backend));
   auto chain = read_chain(store, number);
   if (!chain) return std::move(chain).error();
   for (const MirrorManifest& manifest : *chain) CEPD_TRY(put_chunks(store, backend, manifest));
-  const CheckpointInfo& wanted = chain->back().checkpoint;
+  MirrorManifest& copy = chain->back();
+  const CheckpointInfo& wanted = copy.checkpoint;
   const auto checkpointed = sum_of(backend, std::begin(kCheckpointSpaces), std::end(kCheckpointSpaces));
   if (!checkpointed) return checkpointed.error();
   const auto live = sum_of(backend, std::begin(kLiveSpaces), std::end(kLiveSpaces));
   if (!live) return live.error();
   if (*checkpointed != wanted.checkpointed || *live != wanted.live)
-    return damaged(chain->back(), "does not come to what its checkpoint was");
-  return wanted;
+    return damaged(copy, "does not come to what its checkpoint was");
+  return std::move(copy);
 }
 
 /// It is the copy that is at fault, and not the way to it.
@@ -121,12 +122,13 @@ Result<RestoredCopy> restore_copy(MirrorStore& store, StateBackend& backend, std
       restored.damaged.push_back(taken.error().message);
       continue;
     }
-    restored.checkpoint = *taken;
-    restored.records = taken->checkpointed.records + taken->live.records;
+    const CheckpointInfo& info = restored.checkpoint = taken->checkpoint;
+    restored.records = info.checkpointed.records + info.live.records;
     WriteBatch batch;
-    put_number(batch, kBegunKey, taken->number);
-    put_sum(batch, taken->live);
-    batch.put(Space::kCheckpoints, ordered_key(taken->number), encode(*taken));
+    put_identity(batch, taken->identity);
+    put_number(batch, kBegunKey, info.number);
+    put_sum(batch, info.live);
+    batch.put(Space::kCheckpoints, ordered_key(info.number), encode(info));
     batch.put(Space::kMeta, std::string(kFormatVersionKey), std::to_string(kFormatVersion));
     CEPD_TRY(backend.commit(batch));
     return restored;

@@ -85,9 +85,12 @@ class Verifier {
   }
 
   Status check_meta() {
-    CEPD_TRY(backend_.scan(Space::kMeta, {}, [this](std::string_view key, std::string_view) -> Status {
-      if (key != kFormatVersionKey && key != kBegunKey && key != kLiveKey && key != kRollbackKey)
+    CEPD_TRY(backend_.scan(Space::kMeta, {}, [this](std::string_view key, std::string_view record) -> Status {
+      if (key == kIdentityKey) {
+        if (!unseal(key, record)) problem("a stored identity does not read back");
+      } else if (key != kFormatVersionKey && key != kBegunKey && key != kLiveKey && key != kRollbackKey) {
         problem("there is a record of a name that cepd does not give");
+      }
       return {};
     }));
     for (const std::string_view key : {kBegunKey, kRollbackKey}) {

@@ -1,82 +1,21 @@
 """The redis action against a real server: plain and with TLS, away, killed, and with a password it does not take."""
 
 import json
-import pathlib
 import signal
-import socket
-import subprocess
 import unittest
 
 import cepd_e2e
-from cepd_e2e import PATIENCE, CepdTest, certificates, free_port, port_open, wait_until
+from cepd_e2e import CepdTest, certificates, wait_until
+from redis_server import RedisServer
 
 QUICK = {"retry_first_wait": "10ms", "retry_longest_wait": "200ms"}
 USER = {"username": "cepd", "password": "${file:password}"}
 
 
-class Server:
-    """A redis-server of the test's own; what it has answered is on the disk."""
-
-    def __init__(self, directory):
-        self.directory = pathlib.Path(directory)
-        self.directory.mkdir()
-        self.tls = certificates(self.directory / "tls")
-        self.port, self.tls_port = free_port(), free_port()
-        self.process = None
-
-    def start(self):
-        config = self.directory / "redis.conf"
-        config.write_text(
-            f"bind 127.0.0.1 127.0.0.2\nport {self.port}\ntls-port {self.tls_port}\ntls-cert-file {self.tls}/server.crt\n"
-            f"tls-key-file {self.tls}/server.key\ntls-ca-cert-file {self.tls}/ca.crt\ntls-auth-clients optional\n"
-            f"dir {self.directory}\nsave \"\"\nappendonly yes\nappendfsync always\nuser default off\n"
-            "user cepd on >right ~* &* +@all\nproto-max-bulk-len 1mb\n")
-        with open(self.directory / "log", "ab") as log:
-            self.process = subprocess.Popen([cepd_e2e.find_program("redis-server"), config], stdin=subprocess.DEVNULL,
-                                            stdout=log, stderr=subprocess.STDOUT)
-        wait_until(lambda: port_open(self.port) and self.ask("PING") == "PONG", "the server")
-        return self
-
-    def stop(self, how=signal.SIGTERM):
-        if self.process and self.process.poll() is None:
-            self.process.send_signal(how)
-            self.process.wait(PATIENCE)
-
-    def connect(self):
-        connection = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
-        stream = connection.makefile("rwb")
-        self._ask(stream, "AUTH", "cepd", "right")
-        return connection, stream
-
-    def ask(self, *command):
-        connection, stream = self.connect()
-        with connection, stream:
-            return self._ask(stream, *command)
-
-    @classmethod
-    def _ask(cls, stream, *command):
-        parts = [str(part).encode() for part in command]
-        stream.write(b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts))
-        stream.flush()
-        return cls.read(stream)
-
-    @classmethod
-    def read(cls, stream):
-        line = stream.readline()[:-2].decode()
-        if not line:
-            return None
-        kind, rest = line[0], line[1:]
-        if kind == "*":
-            return [cls.read(stream) for _ in range(int(rest))]
-        if kind == "$":
-            return stream.read(int(rest) + 2)[:-2].decode() if int(rest) >= 0 else None
-        return int(rest) if kind == ":" else rest
-
-
 class RedisAction(CepdTest):
     def setUp(self):
         super().setUp()
-        self.server = Server(self.directory / "redis").start()
+        self.server = RedisServer(self.directory / "redis").start()
         self.addCleanup(self.server.stop)
         self.write("password", "right")
 
@@ -105,7 +44,7 @@ class RedisAction(CepdTest):
         connection, stream = self.server.connect()
         self.addCleanup(connection.close)
         self.addCleanup(stream.close)
-        self.server._ask(stream, "SUBSCRIBE", "news")
+        self.server.ask_on(stream, "SUBSCRIBE", "news")
         self.load(0, 2)
         daemon = self.run_daemon()
         self.wait_delivered("log_", 4, daemon)
@@ -114,11 +53,11 @@ class RedisAction(CepdTest):
         self.assertEqual(self.server.ask("KEYS", "*"), ["stream"])
         connection2, database = self.server.connect()
         with connection2, database:
-            self.server._ask(database, "SELECT", 3)
-            value = json.loads(self.server._ask(database, "GET", "n:1"))
+            self.server.ask_on(database, "SELECT", 3)
+            value = json.loads(self.server.ask_on(database, "GET", "n:1"))
             self.assertEqual((value["arguments"], value["match"]["emit"]), ({"more": 7}, {"n": 1}))
-            self.assertEqual(self.server._ask(database, "GET", "last"), "1")
-            self.assertGreater(self.server._ask(database, "PTTL", "last"), 3_500_000)
+            self.assertEqual(self.server.ask_on(database, "GET", "last"), "1")
+            self.assertGreater(self.server.ask_on(database, "PTTL", "last"), 3_500_000)
         self.assertEqual([self.server.read(stream) for _ in range(2)],
                          [["message", "news", "n is 0"], ["message", "news", "n is 1"]])
         entries = [dict(zip(fields[::2], fields[1::2])) for _, fields in self.server.ask("XRANGE", "stream", "-", "+")]

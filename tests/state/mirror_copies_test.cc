@@ -67,7 +67,7 @@ TEST_CASE("mirror copies: each that is kept is the state as of its checkpoint, w
   CheckpointOptions options = small();
   options.keep = 6;
   Subject subject(*backend, options);
-  MirrorCopies copies(*backend, store, 4);
+  MirrorCopies copies(*backend, store, *identity_of(*backend), 4);
   std::size_t fulls = 0;
   for (int round = 0; round < 40; ++round) {
     subject.add(changes.of(kLiveSpaces));
@@ -109,7 +109,7 @@ TEST_CASE(
   const auto backend = memory_backend();
   MapStore store;
   Subject subject(*backend);
-  MirrorCopies copies(*backend, store, 3);
+  MirrorCopies copies(*backend, store, *identity_of(*backend), 3);
   subject.whole(put(Space::kPartial, "a", "1"));
   REQUIRE(copies.add(1)->full);
   subject.whole(put(Space::kPartial, "b", "2"));
@@ -123,7 +123,7 @@ TEST_CASE(
   CHECK(copies.add(8)->full);
   CHECK(restored(store, 8) == records_of(*backend));
   // Known from what is there alone.
-  MirrorCopies again(*backend, store, 3);
+  MirrorCopies again(*backend, store, *identity_of(*backend), 3);
   subject.whole(put(Space::kPartial, "e", "1"));
   CHECK_FALSE(again.add(9)->full);
   CHECK(restored(store, 9) == records_of(*backend));
@@ -133,7 +133,7 @@ TEST_CASE("mirror copies: one that is damaged is told, and the one before it tak
   const auto backend = memory_backend();
   MapStore store;
   Subject subject(*backend);
-  MirrorCopies copies(*backend, store, 3);
+  MirrorCopies copies(*backend, store, *identity_of(*backend), 3);
   subject.whole(put(Space::kPartial, "a", "1"));
   REQUIRE(copies.add(1).has_value());
   const Records first = records_of(*backend);
@@ -206,19 +206,30 @@ TEST_CASE("mirror copies: those of another state are not written over") {
   const auto other = memory_backend();
   Subject theirs(*other);
   for (int i = 0; i < 3; ++i) theirs.whole(put(Space::kPartial, "a", std::to_string(i)));
-  MirrorCopies of_theirs(*other, store, 3);
+  MirrorCopies of_theirs(*other, store, *identity_of(*other), 3);
   REQUIRE(of_theirs.add(3).has_value());
   const auto backend = memory_backend();
   Subject subject(*backend);
-  MirrorCopies copies(*backend, store, 3);
+  MirrorCopies copies(*backend, store, *identity_of(*backend), 3);
   subject.whole(put(Space::kPartial, "b", "1"));
-  CHECK(copies.add(1).error().code == Errc::kInvalidArgument);
-  subject.whole(put(Space::kPartial, "b", "2"));
-  subject.whole(put(Space::kPartial, "b", "3"));
-  CHECK(copies.add(3).has_value());  // there is one: as if it were ours
-  subject.whole(put(Space::kPartial, "b", "4"));
-  CHECK(copies.add(4).error().message.find("of another state") != std::string::npos);
+  for (std::uint64_t number = 1; number < 12; ++number) {
+    CHECK(copies.add(number).error().code == Errc::kInvalidArgument);
+    subject.whole(put(Space::kPartial, "b", "1"));
+  }
+  CHECK(copies.add(12).error().message.find("copy 3 of another state") != std::string::npos);
   CHECK(store.listed == std::set<std::uint64_t>{3});
+  // The same one, but put back from an old export: it has another checkpoint 2.
+  MapStore ours;
+  MirrorCopies before(*other, ours, *identity_of(*other), 3);
+  REQUIRE(before.add(3).has_value());
+  const auto old = memory_backend();
+  WriteBatch identity;
+  put_identity(identity, *identity_of(*other));
+  REQUIRE(old->commit(identity).has_value());
+  Subject again(*old);
+  for (int i = 0; i < 4; ++i) again.whole(put(Space::kPartial, "c", "1"));
+  MirrorCopies after(*old, ours, *identity_of(*old), 3);
+  CHECK(after.add(4).error().message.find("copy 3 of another state") != std::string::npos);
 }
 
 TEST_CASE("mirror copies: a state made of one goes on where it was") {
@@ -226,7 +237,7 @@ TEST_CASE("mirror copies: a state made of one goes on where it was") {
   MapStore store;
   {
     Subject subject(*backend);
-    MirrorCopies copies(*backend, store, 3);
+    MirrorCopies copies(*backend, store, *identity_of(*backend), 3);
     subject.add(put(Space::kOutbox, "call", "v"));
     subject.whole(both(put(Space::kPartial, "a", "1"), put(Space::kPositions, "p", "5")), 700);
     REQUIRE(copies.add(1).has_value());
@@ -236,7 +247,7 @@ TEST_CASE("mirror copies: a state made of one goes on where it was") {
   Subject subject(*made);
   REQUIRE(subject->last());
   CHECK(subject->last()->journal_sequence == 700);
-  MirrorCopies copies(*made, store, 3);
+  MirrorCopies copies(*made, store, *identity_of(*made), 3);
   CHECK(subject.whole(put(Space::kPartial, "a", "2")) == 2);
   const auto added = copies.add(2);
   REQUIRE(added.has_value());

@@ -29,7 +29,8 @@ class Watched {
       const std::lock_guard lock(mutex);
       waits.push_back(retry_in);
     };
-    mirror = std::make_unique<Mirror>(backend, std::move(owned), options, std::move(callbacks), last);
+    mirror =
+        std::make_unique<Mirror>(backend, *identity_of(backend), std::move(owned), options, std::move(callbacks), last);
   }
   std::atomic<int> writes = 0;
   std::atomic<bool> refuse = false;
