@@ -60,10 +60,10 @@ struct ExplainArguments {
 int explain_command(const ExplainArguments& arguments);
 
 struct StateArguments {
-  std::string what;               // list, verify, rollback, export, import, stats
+  std::string what;               // list, verify, rollback, export, import, restore, stats
   std::string config, directory;  // one of them is empty
   std::string file;               // of an export or import
-  std::uint64_t checkpoint = 0;   // to go back to
+  std::uint64_t checkpoint = 0;   // to go back to; to restore, 0: the newest whole one
 };
 int state_command(const StateArguments& arguments);
 

@@ -267,7 +267,7 @@ Status Daemon::start_metrics() {
       static_cast<std::size_t>(settings_.engine.integer("lanes")),
       settings_.state.text("backend") == "lmdb" ? static_cast<std::size_t>(settings_.state.integer("memory")) : 0};
   metrics_ = std::make_unique<Metrics>(FigureParts{*pump_, *queue_, *dead_letter_, *late_, *deliverer_, outbox_,
-                                                   *writer_, figures_, dead_letter_sender_},
+                                                   *writer_, figures_, dead_letter_sender_, mirror_.get()},
                                        sources, settings_.metrics.flag("each_rule"));
   const auto wake = [this] { queue_->wake(); };
   if (const Status served = metrics_->serve_status(settings_.daemon.text("run_directory"), wake); !served)

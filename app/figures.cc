@@ -29,6 +29,7 @@ Figures take_figures(const FigureParts& of, bool each_rule, const Clock& clock) 
     }
   }
   figures.saving_fails = of.writer.failing().has_value();
+  if (of.mirror != nullptr) figures.mirror = of.mirror->status();
   figures.run = of.run;
   return figures;
 }

@@ -24,6 +24,7 @@
 #include "app/rule_tally.h"
 #include "base/drop_reason.h"
 #include "engine/engine.h"
+#include "state/mirror.h"
 #include "state/outbox.h"
 
 namespace cepd::app {
@@ -66,6 +67,7 @@ struct Figures {
   };
   std::vector<OfAction> actions;
   bool saving_fails = false;
+  state::MirrorStatus mirror;  ///< without one nothing but zeros
   RunFigures run;
   EngineFigures engine;
 };
@@ -80,6 +82,7 @@ struct FigureParts {
   const GroupWriter& writer;
   const RunFigures& run;
   const std::unique_ptr<DeadLetterSender>& dead_letter_sender;  ///< may hold none
+  const state::Mirror* mirror;                                  ///< null: there is none
 };
 /// All but those of the engine's lanes. `each_rule`: with those of single rules.
 Figures take_figures(const FigureParts& of, bool each_rule, const Clock& clock);

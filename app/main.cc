@@ -36,6 +36,19 @@ void add_input(CLI::App& command, std::string& rules, InputArguments& events) {
   command.add_flag("--sort", events.sort, "Order the whole file by event time first");
 }
 
+/// What `cepd state` does with the mirror that the configuration names.
+void add_mirror_copies(CLI::App& state, StateArguments& arguments) {
+  for (const auto& [name, about] :
+       {std::pair{"copies", "List the copies in the mirror"},
+        std::pair{"restore", "Make an empty state directory hold a copy: the newest whole one, or the one given"}}) {
+    CLI::App* command = state.add_subcommand(name, about);
+    command->add_option("--config", arguments.config, "Configuration file")->required()->type_name("FILE");
+    if (name == std::string_view("restore"))
+      command->add_option("copy", arguments.checkpoint, "Number of the checkpoint")->check(CLI::PositiveNumber);
+    command->callback([&arguments, name = std::string(name)] { arguments.what = name; });
+  }
+}
+
 /// One thing that `cepd state` does.
 CLI::App* add_state(CLI::App& state, StateArguments& arguments, const char* name, const char* about) {
   CLI::App* command = state.add_subcommand(name, about);
@@ -161,6 +174,7 @@ int run(int argc, char** argv) {
       ->add_option("file", state.file, "From `cepd state export`")
       ->type_name("FILE")
       ->required();
+  add_mirror_copies(*state_cli, state);
   add_state(*state_cli, state, "stats", "Say how much there is of what");
 
   DlqArguments dlq;

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -144,6 +145,16 @@ void add_state(Page& page, const Figures& figures) {
   page.add(Metric::kRestoredMessages, figures.run.restored.messages);
 }
 
+void add_mirror(Page& page, const state::MirrorStatus& mirror) {
+  page.add(Metric::kMirrorCopies, mirror.full_copies, "full");
+  page.add(Metric::kMirrorCopies, mirror.copies - mirror.full_copies, "changes");
+  page.add(Metric::kMirrorBehind, mirror.wanted - std::min(mirror.copied, mirror.wanted));
+  page.add(Metric::kMirrorFailing, mirror.failing ? 1.0 : 0.0);
+  page.add(Metric::kMirrorErrors, mirror.failures);
+  page.add(Metric::kMirrorBytes, mirror.stored_bytes);
+  page.add(Metric::kMirrorTime, in_seconds(mirror.last_duration));
+}
+
 void add_stored(Page& page, state::StateBackend& backend) {
   for (int i = 0; i < state::kSpaceCount; ++i) {
     const auto space = static_cast<state::Space>(i);
@@ -165,6 +176,7 @@ std::vector<MetricFamily> metrics_page(const Figures* figures, const PageSources
     add_engine(page, figures->engine, sources);
     add_actions(page, *figures);
     add_state(page, *figures);
+    add_mirror(page, figures->mirror);
     page.add(Metric::kFiguresAge, in_seconds(sources.clock.steady() - figures->taken));
   }
   for (const Metric metric :

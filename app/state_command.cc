@@ -13,6 +13,8 @@
 #include "state/damage_guard.h"
 #include "state/journal.h"
 #include "state/layout.h"
+#include "state/mirror_copies.h"
+#include "state/mirror_options.h"
 #include "state/open.h"
 #include "state/transfer.h"
 #include "state/undo.h"
@@ -99,6 +101,46 @@ Result<int> import_from(const state::LmdbOptions& options, const std::string& fi
   return kGood;
 }
 
+Result<int> list_copies(state::MirrorStore& store) {
+  std::vector<std::string> problems;
+  const auto copies = state::list_copies(store, problems);
+  if (!copies) return copies.error();
+  if (copies->empty()) std::cout << "no copy\n";
+  for (const state::MirrorManifest& copy : *copies) {
+    const CheckpointInfo& info = copy.checkpoint;
+    std::cout << shown(info) << ": " << info.checkpointed.records + info.live.records << " records, "
+              << info.checkpointed.bytes + info.live.bytes << " bytes; ";
+    if (copy.previous == 0) {
+      std::cout << "all of it";
+    } else {
+      std::cout << copy.changes << " changes since " << copy.previous;
+    }
+    std::cout << " in " << copy.stored_bytes() << " bytes; " << info.checkpointed.hash.hex().substr(0, kShownDigits)
+              << "\n";
+  }
+  for (const std::string& problem : problems) std::cout << "problem: " << problem << "\n";
+  return problems.empty() ? kGood : kFailed;
+}
+
+Result<int> restore(state::MirrorStore& store, const state::LmdbOptions& options, std::uint64_t number) {
+  const auto backend = state::open_empty(options);
+  if (!backend) return backend.error();
+  const auto done = state::restore_copy(store, **backend, number == 0 ? std::nullopt : std::optional(number));
+  if (!done) return done.error();
+  for (const std::string& damaged : done->damaged) std::cout << damaged << ": the one before is taken\n";
+  std::cout << "the state is that of " << shown(done->checkpoint) << ": " << done->records << " records\n"
+            << "The next start takes what its sources have from there on once more, as far as they still have it; "
+               "actions that follow are carried out again, with the same idempotency keys.\n";
+  return kGood;
+}
+
+Result<int> run_mirror(const StateArguments& arguments, const Settings& settings) {
+  if (!state::has_mirror(settings.mirror)) return error(Errc::kInvalidArgument, arguments.config + " names no mirror");
+  const auto store = state::open_mirror(settings.mirror);
+  if (arguments.what == "copies") return list_copies(*store);
+  return restore(*store, state::lmdb_options(settings.state), arguments.checkpoint);
+}
+
 /// First and last sequence in the journal.
 Result<std::string> journal_range(StateBackend& backend) {
   std::uint64_t first = 0;
@@ -159,6 +201,10 @@ int state_command(const StateArguments& arguments) {
       return kFailed;
     }
     options = state::lmdb_options(settings.state);
+    if (arguments.what == "copies" || arguments.what == "restore") {
+      const auto code = run_mirror(arguments, settings);
+      return code ? *code : fail(code.error());
+    }
   }
   state::guard_damaged_files("Put it back from a copy, or move it away to start with empty state");
   const auto code = run(arguments, options);

@@ -16,7 +16,7 @@ ALLOWED = {
     "config": {"base"},
     "nfa": {"base", "dsl/plan.h", "dsl/plan_print.h", "dsl/plan_walk.h"},
     "engine": {"base", "nfa", "state/backend.h", "state/layout.h"},
-    "state": {"base", "config/node.h", "config/options.h"},
+    "state": {"base", "config/node.h", "config/options.h", "clients"},
     "clients": {"base", "config"},
     "adapters": {"base", "config", "clients"},
     "actions": {"base", "config", "clients", "state/outbox.h"},

@@ -111,6 +111,32 @@ class Mirror(CepdTest):
         self.assertEqual(daemon.end(), 0)
         self.assert_as_replayed()
 
+    def test_copies_are_listed_and_any_can_be_restored(self):
+        daemon = self.run_daemon()
+        self.send(daemon, ("a", 1, 1))
+        self.wait_copied(daemon)
+        self.assertEqual(daemon.end(), 0)
+        listed = self.cepd("state", "copies", "--config", self.config_file)
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        numbers = self.copies()
+        self.assertEqual(len(listed.stdout.splitlines()), len(numbers))
+        self.assertRegex(listed.stdout, rf"checkpoint {numbers[0]} of \S+: [1-9]\d* records, [1-9]\d* bytes; all of it in")
+        self.assertIn(f"changes since {numbers[-2]} in", listed.stdout)
+        refused = self.cepd("state", "restore", "--config", self.config_file)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("and it is not written over", refused.stderr)
+        self.lose_the_disk()
+        restored = self.cepd("state", "restore", "--config", self.config_file, numbers[-2])
+        self.assertEqual(restored.returncode, 0, restored.stderr)
+        self.assertIn(f"the state is that of checkpoint {numbers[-2]} of", restored.stdout)
+        verified = self.cepd("state", "verify", "--config", self.config_file)
+        self.assertEqual(verified.returncode, 0, verified.stdout)
+        self.assertEqual(verified.stdout.count(": good"), 1)
+        self.lose_the_disk()
+        unknown = self.cepd("state", "restore", "--config", self.config_file, "999999")
+        self.assertEqual((unknown.returncode, unknown.stderr),
+                         (1, "cepd state: the mirror has no copy 999999\n"))
+
     def test_a_start_without_state_and_mirror_fails_and_says_why(self):
         for settings, said in (({"password": "${file:wrong}"}, "WRONGPASS"),
                                ({"ca_file": str(self.directory / "other/ca.crt")}, "certificate verify failed"),
