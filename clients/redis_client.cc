@@ -99,8 +99,9 @@ struct RedisClient::Connection {
       SSL_free(session);
       return tls_error();
     }
-    // Owns the session, also where it fails.
-    return redisInitiateSSL(context, session) == REDIS_OK ? std::string() : problem();
+    if (redisInitiateSSL(context, session) == REDIS_OK) return {};
+    SSL_free(session);  // only a connection owns it
+    return problem();
   }
 
   Reply ask(const RedisCommand& command) {
