@@ -5,6 +5,8 @@ import http.client
 import json
 import os
 import signal
+import struct
+import termios
 import threading
 
 import cepd_e2e
@@ -115,8 +117,13 @@ class HttpSource(CepdTest):
             senders.append(threading.Thread(target=lambda: answers.append(self.send(body))))
             senders[-1].start()
 
+        def in_the_pipe():
+            return struct.unpack("i", fcntl.ioctl(reader, termios.FIONREAD, bytes(4)))[0]
+
         for _ in range(3):
             send("x" * 60_000)
+        # Before, a full queue may be one that matching has not looked at yet.
+        wait_until(lambda: in_the_pipe() == 4096, "matching to stand still")
 
         def full():
             send(event())
