@@ -89,10 +89,16 @@ def feed_mqtt(run, lines, steps, quota, options):
     everything, steps = set(range(options.events)), iter(steps)
     publisher, starts, fed, pieces = run.open_publisher(), run.broker_starts, 0, 0
 
+    def is_subscribed():
+        # A killed broker may also have forgotten who subscribes: what comes before cepd is there again goes to nobody.
+        log = (run.directory / "broker/mosquitto.log").read_text(errors="replace").rsplit(" running\n", 1)[-1]
+        return "Sending CONNACK to cepd-mqtt (1" in log or "Sending SUBACK to cepd-mqtt" in log
+
     def go_back():
         nonlocal publisher, starts
         publisher.kill()
         publisher.wait()
+        run.wait(is_subscribed, "cepd does not come back to the broker")
         starts, publisher = run.broker_starts, run.open_publisher()
         told = told_of(run)
         return next((i for i, line in enumerate(lines) if json.loads(line).get("n", -1) not in told), 0)
