@@ -4,14 +4,13 @@
 
 #include "actions/action_type.h"
 #include "actions/json_body.h"
-#include "clients/redis_client.h"
+#include "clients/redis_options.h"
 
 namespace cepd::actions {
 namespace {
 
 using config::OptionType;
 
-constexpr int kPort = 6379;
 constexpr std::size_t kShownError = 200;
 
 /// Of an answer that will be the same whenever it is asked again: the key holds another type, or the value is over the
@@ -19,10 +18,6 @@ constexpr std::size_t kShownError = 200;
 bool is_final(std::string_view answer) {
   return answer.starts_with("WRONGTYPE") || answer.starts_with("ERR string exceeds maximum") ||
          answer.starts_with("ERR invalid expire") || answer.starts_with("ERR Invalid stream ID");
-}
-
-std::optional<clients::ServerAddress> server_of(const config::Options& options) {
-  return clients::parse_server(options.text("server"), "redis", "rediss", kPort, kPort);
 }
 
 enum class Command : unsigned char { kSet, kPublish, kAdd };
@@ -111,23 +106,10 @@ std::vector<config::OptionRow> rows() {
        .type = OptionType::kInteger,
        .default_text = "0",
        .help = "About how many entries a stream keeps (XADD with MAXLEN ~). 0: all."},
-      {.name = "database", .type = OptionType::kInteger, .default_text = "0", .help = "Its number.", .max = 65'535},
-      {.name = "username",
-       .type = OptionType::kString,
-       .default_text = "",
-       .help = "User name to log in with; empty: the default user."},
-      {.name = "password",
-       .type = OptionType::kString,
-       .default_text = "",
-       .help = "Password of that user.",
-       .secret = true},
-      {.name = "request_time_limit",
-       .type = OptionType::kDuration,
-       .default_text = "5s",
-       .help = "For the connection, and for each answer; a call that takes longer is tried again.",
-       .min = 10'000,
-       .max = 600'000'000}};
-  for (auto& row : clients::tls_file_rows("server", "rediss://")) rows.push_back(std::move(row));
+  };
+  for (auto& row :
+       clients::redis_rows("For the connection, and for each answer; a call that takes longer is tried again."))
+    rows.push_back(std::move(row));
   return rows;
 }
 
@@ -143,13 +125,7 @@ ActionSchema schema(std::string_view action, const config::Options& options) {
 }
 
 void check(const config::Node& entry, const config::Options& options, Diagnostics& diagnostics) {
-  const auto server = server_of(options);
-  if (!server) {
-    diagnostics.push_back(entry.find("server")->value_problem(
-        Severity::kError, "server: expected redis://host:port or rediss://host:port"));
-  } else {
-    clients::check_tls_files(entry, options, server->tls, "rediss://", diagnostics);
-  }
+  clients::check_redis(entry, options, diagnostics);
   const auto only_with = [&](const char* name, std::string_view command) {
     const config::Node* given = entry.find(name);
     if (given != nullptr && options.text("command") != command)
@@ -158,27 +134,18 @@ void check(const config::Node& entry, const config::Options& options, Diagnostic
   };
   only_with("expiry", "set");
   only_with("max_length", "xadd");
-  if (!options.text("username").empty() && options.text("password").empty())
-    diagnostics.push_back(entry.find("username")->problem(Severity::kError, "username needs a password"));
 }
 
 std::unique_ptr<Sink> open(std::string_view, const config::Options& options) {
-  const auto millis = [&](const char* name) {
-    return std::chrono::ceil<std::chrono::milliseconds>(options.duration(name));
-  };
   const std::string& command = options.text("command");
-  return std::make_unique<RedisSink>(RedisSinkOptions{.command = command == "set"       ? Command::kSet
-                                                                 : command == "publish" ? Command::kPublish
-                                                                                        : Command::kAdd,
-                                                      .key = options.text("key"),
-                                                      .expiry = millis("expiry"),
-                                                      .max_length = options.integer("max_length")},
-                                     clients::RedisOptions{.server = *server_of(options),
-                                                           .tls = clients::tls_files(options),
-                                                           .username = options.text("username"),
-                                                           .password = options.text("password"),
-                                                           .database = static_cast<int>(options.integer("database")),
-                                                           .time_limit = millis("request_time_limit")});
+  return std::make_unique<RedisSink>(
+      RedisSinkOptions{.command = command == "set"       ? Command::kSet
+                                  : command == "publish" ? Command::kPublish
+                                                         : Command::kAdd,
+                       .key = options.text("key"),
+                       .expiry = std::chrono::ceil<std::chrono::milliseconds>(options.duration("expiry")),
+                       .max_length = options.integer("max_length")},
+      clients::redis_options(options));
 }
 
 }  // namespace

@@ -42,21 +42,13 @@ Status visit_space(StateBackend& backend, Space space, const ChangeVisitor& visi
 template <class Visit>
 Status each_undo(StateBackend& backend, std::uint64_t number, const Visit& visit) {
   const std::string prefix = ordered_key(number);
-  std::string from = prefix;
+  std::optional<UndoRecord> last;
   while (true) {
-    std::vector<UndoRecord> page;
-    std::size_t bytes = 0;
-    CEPD_TRY(backend.scan_from(Space::kUndo, from, [&](std::string_view key, std::string_view record) -> Result<bool> {
-      if (bytes >= kPageBytes || !key.starts_with(prefix)) return false;
-      auto undo = decode_undo(key, record);
-      if (!undo) return std::move(undo).error();
-      bytes += key.size() + record.size();
-      page.push_back(std::move(*undo));
-      return true;
-    }));
-    if (page.empty()) return {};
-    from = undo_key(number, page.back().space, page.back().key) + '\0';
-    for (UndoRecord& undo : page) CEPD_TRY(visit(std::move(undo)));
+    auto page = read_undo(backend, prefix, kPageBytes, last ? &*last : nullptr);
+    if (!page) return std::move(page).error();
+    if (page->empty()) return {};
+    last = UndoRecord{number, page->back().space, page->back().key, std::nullopt};
+    for (UndoRecord& undo : *page) CEPD_TRY(visit(std::move(undo)));
   }
 }
 

@@ -119,10 +119,14 @@ Result<UndoRecord> decode_undo(std::string_view key, std::string_view record) {
   return undo;
 }
 
-Result<std::vector<UndoRecord>> read_undo(StateBackend& backend, std::string_view prefix, std::size_t most_bytes) {
+Result<std::vector<UndoRecord>> read_undo(StateBackend& backend, std::string_view prefix, std::size_t most_bytes,
+                                          const UndoRecord* after) {
+  // The next key that there can be.
+  const std::string from =
+      after == nullptr ? std::string(prefix) : undo_key(after->number, after->space, after->key) + '\0';
   std::vector<UndoRecord> records;
   std::size_t bytes = 0;
-  CEPD_TRY(backend.scan_from(Space::kUndo, prefix, [&](std::string_view key, std::string_view record) -> Result<bool> {
+  CEPD_TRY(backend.scan_from(Space::kUndo, from, [&](std::string_view key, std::string_view record) -> Result<bool> {
     if (bytes >= most_bytes || !key.starts_with(prefix)) return false;
     auto undo = decode_undo(key, record);
     if (!undo) return std::move(undo).error();

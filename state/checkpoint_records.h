@@ -54,8 +54,10 @@ std::string undo_key(std::uint64_t number, Space space, std::string_view key);
 void put_undo(WriteBatch& batch, std::uint64_t number, Space space, std::string_view key,
               const std::optional<std::string>& before);
 Result<UndoRecord> decode_undo(std::string_view key, std::string_view record);
-/// The records whose keys begin with `prefix`, in order, until `most_bytes` are passed.
-Result<std::vector<UndoRecord>> read_undo(StateBackend& backend, std::string_view prefix, std::size_t most_bytes);
+/// The records whose keys begin with `prefix`, in order, until `most_bytes` are passed; those behind `after`, where it
+/// is given.
+Result<std::vector<UndoRecord>> read_undo(StateBackend& backend, std::string_view prefix, std::size_t most_bytes,
+                                          const UndoRecord* after = nullptr);
 
 /// Sealed records of Space::kMeta.
 inline constexpr std::string_view kBegunKey = "begun";        ///< number of the last checkpoint that was begun

@@ -57,7 +57,7 @@ Status MirrorCopies::read_manifests() {
 }
 
 /// The latest copy of an earlier checkpoint that is still kept here; 0: there is none.
-Result<std::uint64_t> MirrorCopies::find_previous(std::uint64_t number) {
+Result<std::uint64_t> MirrorCopies::find_previous(std::uint64_t number, const std::vector<CheckpointInfo>& kept) const {
   if (published_.empty()) return 0;
   const auto foreign = [](std::uint64_t other) {
     return error(Errc::kInvalidArgument,
@@ -68,10 +68,8 @@ Result<std::uint64_t> MirrorCopies::find_previous(std::uint64_t number) {
   for (const auto& [other, manifest] : published_) {
     if (manifest.identity != identity_ || other > number) return foreign(other);
   }
-  const auto kept = list_checkpoints(backend_);
-  if (!kept) return kept.error();
   std::uint64_t previous = 0;
-  for (const CheckpointInfo& info : *kept) {
+  for (const CheckpointInfo& info : kept) {
     const auto copy = published_.find(info.number);
     if (copy == published_.end()) continue;
     const CheckpointInfo& there = copy->second.checkpoint;
@@ -94,11 +92,11 @@ bool MirrorCopies::wants_full(std::uint64_t previous) const {
 
 Result<MirrorCopies::Added> MirrorCopies::add(std::uint64_t number) {
   CEPD_TRY(read_manifests());
-  auto previous = find_previous(number);
-  if (!previous) return std::move(previous).error();
-  if (published_.contains(number)) return Added{};
   const auto kept = list_checkpoints(backend_);
   if (!kept) return kept.error();
+  auto previous = find_previous(number, *kept);
+  if (!previous) return std::move(previous).error();
+  if (published_.contains(number)) return Added{};
   const auto info = std::find_if(kept->begin(), kept->end(), [&](const auto& each) { return each.number == number; });
   if (info == kept->end()) return error(Errc::kNotFound, "checkpoint " + std::to_string(number) + " is not kept");
 

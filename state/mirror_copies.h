@@ -32,7 +32,7 @@ class MirrorCopies {
   Result<Added> add(std::uint64_t number);
 
  private:
-  Result<std::uint64_t> find_previous(std::uint64_t number);
+  Result<std::uint64_t> find_previous(std::uint64_t number, const std::vector<CheckpointInfo>& kept) const;
   Status read_manifests();
   Status trim();
   bool wants_full(std::uint64_t previous) const;

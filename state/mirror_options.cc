@@ -5,20 +5,13 @@
 #include <array>
 #include <utility>
 
-#include "clients/server_address.h"
-#include "clients/tls_files.h"
+#include "clients/redis_options.h"
 #include "state/redis_store.h"
 
 namespace cepd::state {
 namespace {
 
 using config::OptionType;
-
-constexpr int kPort = 6379;
-
-std::optional<clients::ServerAddress> server_of(const config::Options& options) {
-  return clients::parse_server(options.text("server"), "redis", "rediss", kPort, kPort);
-}
 
 std::string instance_of(const config::Options& options) {
   if (!options.text("instance").empty()) return options.text("instance");
@@ -58,23 +51,8 @@ std::vector<config::OptionRow> rows() {
            "How often a copy that failed is tried again, with growing waits; then the next checkpoint is waited for.",
        .min = 0,
        .max = 100},
-      {.name = "database", .type = OptionType::kInteger, .default_text = "0", .help = "Its number.", .max = 65'535},
-      {.name = "username",
-       .type = OptionType::kString,
-       .default_text = "",
-       .help = "User name to log in with; empty: the default user."},
-      {.name = "password",
-       .type = OptionType::kString,
-       .default_text = "",
-       .help = "Password of that user.",
-       .secret = true},
-      {.name = "request_time_limit",
-       .type = OptionType::kDuration,
-       .default_text = "5s",
-       .help = "For the connection, and for each answer.",
-       .min = 10'000,
-       .max = 600'000'000}};
-  for (auto& row : clients::tls_file_rows("server", "rediss://")) rows.push_back(std::move(row));
+  };
+  for (auto& row : clients::redis_rows("For the connection, and for each answer.")) rows.push_back(std::move(row));
   return rows;
 }
 
@@ -96,29 +74,14 @@ void check_mirror(const config::Node* section, const config::Options& options, D
     diagnostics.push_back(section->problem(Severity::kError, "mirror: needs a server, as redis://host:port"));
     return;
   }
-  const auto server = server_of(options);
-  if (!server) {
-    diagnostics.push_back(section->find("server")->value_problem(
-        Severity::kError, "server: expected redis://host:port or rediss://host:port"));
-    return;
-  }
-  clients::check_tls_files(*section, options, server->tls, "rediss://", diagnostics);
-  if (!options.text("username").empty() && options.text("password").empty())
-    diagnostics.push_back(section->find("username")->problem(Severity::kError, "username needs a password"));
+  clients::check_redis(*section, options, diagnostics);
   const std::string& instance = options.text("instance");
   if (instance.find_first_of("{}") != std::string::npos)
     diagnostics.push_back(section->find("instance")->value_problem(Severity::kError, "instance: without { and }"));
 }
 
 std::unique_ptr<MirrorStore> open_mirror(const config::Options& options) {
-  return open_redis_store(clients::RedisOptions{.server = *server_of(options),
-                                                .tls = clients::tls_files(options),
-                                                .username = options.text("username"),
-                                                .password = options.text("password"),
-                                                .database = static_cast<int>(options.integer("database")),
-                                                .time_limit = std::chrono::ceil<std::chrono::milliseconds>(
-                                                    options.duration("request_time_limit"))},
-                          instance_of(options));
+  return open_redis_store(clients::redis_options(options), instance_of(options));
 }
 
 MirrorOptions mirror_options(const config::Options& options) {
