@@ -2,7 +2,6 @@
 
 #include <mosquitto.h>
 #include <mqtt_protocol.h>
-#include <openssl/x509.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -10,7 +9,7 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "base/check.h"
+#include "clients/mqtt_client.h"
 #include "clients/reach.h"
 
 namespace cepd::actions {
@@ -29,18 +28,6 @@ constexpr auto kUsedAgain = 60s;
 /// Of QoS 1 and 2, where the broker allows so many.
 constexpr int kInFlight = 1'000;
 constexpr int kFirstError = 0x80;  // of MQTT 5's reason codes
-
-void use_library() {
-  struct Library {
-    Library() { mosquitto_lib_init(); }
-    ~Library() { mosquitto_lib_cleanup(); }
-  };
-  static const Library library;
-}
-
-const char* text_or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
-
-std::string words(int result) { return result == MOSQ_ERR_ERRNO ? std::strerror(errno) : mosquitto_strerror(result); }
 
 /// Of a message that will be refused whenever it is published.
 bool is_final(int reason) {
@@ -69,53 +56,39 @@ class Patience {
 
 struct MqttPublisher::Connection {
   Connection(const MqttPublisherOptions& o, const clients::ServerAddress& s)
-      : options(o), server(s), client(mosquitto_new(text_or_null(o.client_id), true, this), mosquitto_destroy) {
-    CEPD_CHECK(client != nullptr);
-  }
+      : options(o), server(s), client(clients::make_mqtt_client(o.client_id, true, o.version_5, this)) {}
 
   bool works(int result) {
     if (result == MOSQ_ERR_SUCCESS) return true;
-    if (problem.empty()) problem = words(result);
+    if (problem.empty()) problem = clients::mqtt_words(result);
     if (!detail.empty() && problem.find(detail) == std::string::npos) problem += " (" + detail + ")";
     return false;
   }
 
   bool configure() {
     mosquitto* const c = client.get();
-    // The program drives the network (mosquitto_loop_read, _write and _misc): nothing is sent by a call to publish.
-    mosquitto_threaded_set(c, true);
-    mosquitto_int_option(c, MOSQ_OPT_PROTOCOL_VERSION, options.version_5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311);
     mosquitto_int_option(c, MOSQ_OPT_SEND_MAXIMUM, kInFlight);
     mosquitto_connect_v5_callback_set(c, [](mosquitto*, void* self, int result, int, const mosquitto_property*) {
       auto& connection = *static_cast<Connection*>(self);
       connection.answered = true;
-      if (result != 0)
-        connection.problem =
-            std::string("the broker refuses the connection: ") +
-            (connection.options.version_5 ? mosquitto_reason_string(result) : mosquitto_connack_string(result));
+      if (result != 0) connection.problem = clients::mqtt_refusal(result, connection.options.version_5);
     });
     mosquitto_publish_v5_callback_set(c, [](mosquitto*, void* self, int id, int reason, const mosquitto_property*) {
       static_cast<Connection*>(self)->acknowledged[id] = reason;
     });
     mosquitto_disconnect_v5_callback_set(c, [](mosquitto*, void* self, int reason, const mosquitto_property*) {
-      if (reason >= kFirstError)
-        static_cast<Connection*>(self)->problem =
-            std::string("the broker has ended the connection: ") + mosquitto_reason_string(reason);
+      if (reason >= kFirstError) static_cast<Connection*>(self)->problem = clients::mqtt_farewell(reason);
     });
     mosquitto_log_callback_set(c, [](mosquitto*, void* self, int level, const char* text) {
       if (level == MOSQ_LOG_ERR) static_cast<Connection*>(self)->detail = text;
     });
     if (!options.username.empty() &&
-        !works(mosquitto_username_pw_set(c, options.username.c_str(), text_or_null(options.password))))
+        !works(mosquitto_username_pw_set(c, options.username.c_str(),
+                                         options.password.empty() ? nullptr : options.password.c_str())))
       return false;
     if (!server.tls) return true;
-    const clients::TlsFiles& tls = options.tls;
-    if (tls.ca_file.empty()) mosquitto_int_option(c, MOSQ_OPT_TLS_USE_OS_CERTS, 1);
-    const int set =
-        mosquitto_tls_set(c, text_or_null(tls.ca_file), tls.ca_file.empty() ? X509_get_default_cert_dir() : nullptr,
-                          text_or_null(tls.cert_file), text_or_null(tls.key_file), nullptr);
-    if (set == MOSQ_ERR_INVAL) problem = "ca_file, cert_file or key_file cannot be read";
-    return works(set);
+    problem = clients::set_mqtt_tls(*c, options.tls);
+    return problem.empty() || works(MOSQ_ERR_TLS);  // which adds the library's own word
   }
 
   /// Sends and reads what there is, waits a tick for more. False with `problem` set when the connection is lost.
@@ -153,14 +126,14 @@ struct MqttPublisher::Connection {
 
   const MqttPublisherOptions& options;
   const clients::ServerAddress& server;
-  std::unique_ptr<mosquitto, void (*)(mosquitto*)> client;
+  clients::MqttClient client;
   std::string problem, detail;
   bool answered = false;                      // to the connect
   std::unordered_map<int, int> acknowledged;  // reason code by the message's id
   SteadyClock::time_point used{};
 };
 
-MqttPublisher::MqttPublisher(MqttPublisherOptions options) : options_(std::move(options)) { use_library(); }
+MqttPublisher::MqttPublisher(MqttPublisherOptions options) : options_(std::move(options)) {}
 MqttPublisher::~MqttPublisher() = default;
 
 std::string MqttPublisher::connect() {
@@ -204,7 +177,7 @@ std::vector<Outcome> MqttPublisher::publish(std::span<const MqttMessage> message
     } else {
       const bool never = result == MOSQ_ERR_OVERSIZE_PACKET || result == MOSQ_ERR_PAYLOAD_SIZE ||
                          result == MOSQ_ERR_INVAL || result == MOSQ_ERR_MALFORMED_UTF8;
-      outcomes[i] = {never ? Delivery::kRejected : Delivery::kRetry, broker + words(result)};
+      outcomes[i] = {never ? Delivery::kRejected : Delivery::kRetry, broker + clients::mqtt_words(result)};
     }
   }
   Patience patience(options_.time_limit, ending_);

@@ -4,7 +4,6 @@
 #include <mosquitto.h>
 #include <mqtt_protocol.h>
 #include <netdb.h>
-#include <openssl/x509.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -16,6 +15,7 @@
 
 #include "adapters/line_pusher.h"
 #include "base/check.h"
+#include "clients/mqtt_client.h"
 
 namespace cepd::adapters {
 namespace {
@@ -28,14 +28,6 @@ constexpr auto kAnswerLimit = 30s;                                 // of a broke
 constexpr auto kTick = 1s;                                         // between looks at the keep-alive time
 constexpr auto kWriteTick = 100ms;                                 // the same while a handshake may have to write
 constexpr std::size_t kMostMessages = 512, kMostBytes = 1U << 20;  // read before they are handed on
-
-void use_library() {
-  struct Library {
-    Library() { mosquitto_lib_init(); }
-    ~Library() { mosquitto_lib_cleanup(); }
-  };
-  static const Library library;
-}
 
 struct Server {
   std::string host;
@@ -85,43 +77,31 @@ std::string reach(const Server& server, const StopSignal& stop) {
   return "cannot connect to " + server.host + ": " + std::strerror(reason);
 }
 
-const char* text_or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
-
-std::string words(int result) {
-  if (result == MOSQ_ERR_ERRNO) return std::strerror(errno);
-  return mosquitto_strerror(result);
-}
-
 }  // namespace
 
 MqttConnection::MqttConnection(const MqttSourceOptions& options, const StopSignal& stop)
-    : options_(options), stop_(stop), client_(nullptr, mosquitto_destroy) {
-  use_library();
-}
+    : options_(options), stop_(stop), client_(nullptr, mosquitto_destroy) {}
 
 MqttConnection::~MqttConnection() = default;
 
 /// False, with problem_ set, for what is no success.
 bool MqttConnection::works(int result) {
   if (result == MOSQ_ERR_SUCCESS) return true;
-  if (problem_.empty()) problem_ = (stage_ == Stage::kReady ? "the connection is lost: " : "") + words(result);
+  if (problem_.empty())
+    problem_ = (stage_ == Stage::kReady ? "the connection is lost: " : "") + clients::mqtt_words(result);
   if (!detail_.empty() && problem_.find(detail_) == std::string::npos) problem_ += " (" + detail_ + ")";
   return false;
 }
 
 bool MqttConnection::configure(bool tls) {
   mosquitto* const client = client_.get();
-  mosquitto_threaded_set(client, true);
-  mosquitto_int_option(client, MOSQ_OPT_PROTOCOL_VERSION, options_.version_5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311);
   mosquitto_int_option(client, MOSQ_OPT_RECEIVE_MAXIMUM, options_.max_in_flight);
   mosquitto_connect_v5_callback_set(
       client, [](mosquitto*, void* self, int result, int flags, const mosquitto_property*) {
         auto& connection = *static_cast<MqttConnection*>(self);
         connection.refused_ = result != 0;
         if (result != 0) {
-          connection.problem_ =
-              std::string("the broker refuses the connection: ") +
-              (connection.options_.version_5 ? mosquitto_reason_string(result) : mosquitto_connack_string(result));
+          connection.problem_ = clients::mqtt_refusal(result, connection.options_.version_5);
           return;
         }
         connection.session_present_ = (flags & 1) != 0;
@@ -145,9 +125,7 @@ bool MqttConnection::configure(bool tls) {
       });
   mosquitto_disconnect_v5_callback_set(client, [](mosquitto*, void* self, int reason, const mosquitto_property*) {
     // The broker's word; what the library says of the connection is returned to works().
-    if (reason >= 0x80)
-      static_cast<MqttConnection*>(self)->problem_ =
-          std::string("the broker has ended the connection: ") + mosquitto_reason_string(reason);
+    if (reason >= 0x80) static_cast<MqttConnection*>(self)->problem_ = clients::mqtt_farewell(reason);
   });
   mosquitto_log_callback_set(client, [](mosquitto*, void* self, int level, const char* text) {
     if (level == MOSQ_LOG_ERR) static_cast<MqttConnection*>(self)->detail_ = text;
@@ -161,21 +139,16 @@ bool MqttConnection::configure(bool tls) {
       return false;
   }
   if (!tls) return true;
-  // Its search for authorities is the system's where no file is given.
-  if (options_.ca_file.empty()) mosquitto_int_option(client, MOSQ_OPT_TLS_USE_OS_CERTS, 1);
-  const int set = mosquitto_tls_set(client, text_or_null(options_.ca_file),
-                                    options_.ca_file.empty() ? X509_get_default_cert_dir() : nullptr,
-                                    text_or_null(options_.cert_file), text_or_null(options_.key_file), nullptr);
-  if (set == MOSQ_ERR_INVAL) problem_ = "ca_file, cert_file or key_file cannot be read";
-  return works(set);
+  const clients::TlsFiles files{options_.ca_file, options_.cert_file, options_.key_file};
+  problem_ = clients::set_mqtt_tls(*client, files);
+  return problem_.empty() || works(MOSQ_ERR_TLS);  // which adds the library's own word
 }
 
 bool MqttConnection::open(const std::string& uri, bool subscribed) {
   const Server server = server_of(uri);
   server_ = uri;
   if (problem_ = reach(server, stop_); !problem_.empty()) return false;
-  client_.reset(mosquitto_new(options_.client_id.c_str(), options_.clean_start, this));
-  CEPD_CHECK(client_ != nullptr);
+  client_ = clients::make_mqtt_client(options_.client_id, options_.clean_start, options_.version_5, this);
   if (!configure(server.tls)) return false;
 
   mosquitto_property* properties = nullptr;
@@ -230,7 +203,7 @@ bool MqttConnection::read_all() {
     if (!works(mosquitto_loop_read(client_.get(), 1))) return false;
     // Without this, nothing here would hold.
     CEPD_CHECK(to_acknowledge_ == 0 || mosquitto_want_write(client_.get()));
-  } while (!refused_ && received_.size() < kMostMessages && bytes_<kMostBytes&& ::poll(&more, 1, 0)> 0);
+  } while (!refused_ && received_.size() < kMostMessages && kMostBytes > bytes_ && ::poll(&more, 1, 0) > 0);
   return true;
 }
 

@@ -14,6 +14,7 @@
 
 #include "adapters/mqtt_source.h"
 #include "adapters/stop_signal.h"
+#include "clients/mqtt_client.h"
 
 struct mosquitto;
 struct mosquitto_message;
@@ -69,7 +70,7 @@ class MqttConnection {
 
   const MqttSourceOptions& options_;
   const StopSignal& stop_;
-  std::unique_ptr<mosquitto, void (*)(mosquitto*)> client_;
+  clients::MqttClient client_;
   std::string server_, problem_, detail_;
   Stage stage_ = Stage::kConnecting;
   bool session_present_ = false, refused_ = false;
